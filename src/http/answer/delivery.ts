@@ -1,5 +1,5 @@
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import type { BodyMemory } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
@@ -9,7 +9,6 @@ import type { Made } from './question.js';
 import type { Answer, Sender } from './sender.js';
 
 export interface Job {
-  readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly sender: Sender;
   /** What the answer is kept under; undefined when it is not to be kept. */
@@ -28,9 +27,10 @@ export class Delivery {
   constructor({ logger }: Answering, answers: AnswerCache) {
     this.#answers = answers;
     this.#outbox = createOutbox<Waiting>(
-      ({ job, answer, onSent }) => job.sender.send(job.request, job.reply, answer, onSent),
-      ({ job: { request, reply } }, error) => {
-        logger.error({ reqId: request.id, err: error, url: request.raw.url }, 'answer not sent');
+      ({ job, answer, onSent }) => job.sender.send(job.reply, answer, onSent),
+      ({ job: { reply } }, error) => {
+        const { id, raw } = reply.request;
+        logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
         reply.raw.destroy();
       },
     );
@@ -59,13 +59,13 @@ export class Delivery {
   #finish(
     job: Job,
     { work, state }: Made,
-    { format, etag, coding, lines, bodyLines }: AnswerHead,
+    { format, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
     const { key } = job;
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, coding, lines, bodyLines, body, work };
+    const answer = { format, etag, coding, lines, body, work };
     if (key !== undefined) {
       const kept = { ...answer, body: withoutRoom(body), work: undefined };
       this.#answers.keep(state.name, key, kept);

@@ -14,8 +14,6 @@ export interface AnswerHead {
   readonly coding: Coding | undefined;
   /** Lines of all answers of this format and state, each with its line end. */
   readonly lines: string;
-  /** Lines that stand with a body only: its coding and its type. The length is not known yet. */
-  readonly bodyLines: string;
 }
 
 /** An address as its answers describe it. */
@@ -51,8 +49,7 @@ export class Heads {
   of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead {
     const lines = lasts ? this.#linesFor(state, format, FOR_EVER) : this.#linesOf(state, format);
     const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
-    const bodyLines = `Content-Type: ${format.contentType}\r\n`;
-    return { format, etag, coding: undefined, lines, bodyLines };
+    return { format, etag, coding: undefined, lines };
   }
 
   /** The headers that all answers of a format have, names and values in turn. */
@@ -80,23 +77,18 @@ export class Heads {
   }
 }
 
-export function codedHead(plain: AnswerHead, coding: Coding): AnswerHead {
-  const { format, etag, lines, bodyLines } = plain;
-  return {
-    format,
-    etag: `${etag.slice(0, -1)}-${coding}"`,
-    coding,
-    lines,
-    bodyLines: `Content-Encoding: ${coding}\r\n${bodyLines}`,
-  };
+export function codedHead({ format, etag, lines }: AnswerHead, coding: Coding): AnswerHead {
+  return { format, etag: `${etag.slice(0, -1)}-${coding}"`, coding, lines };
 }
 
 export function bodilessLines({ etag, lines }: AnswerHead): string {
   return `ETag: ${etag}\r\n${lines}`;
 }
 
-export function linesWithBody({ etag, lines, bodyLines }: AnswerHead, bytes: number): string {
-  return `ETag: ${etag}\r\n${lines}${bodyLines}Content-Length: ${bytes}\r\n`;
+/** The lines of an answer with a body, whose length stands behind them where it is known. */
+export function linesWithBody({ etag, lines, coding, format }: AnswerHead): string {
+  const coded = coding === undefined ? '' : `Content-Encoding: ${coding}\r\n`;
+  return `ETag: ${etag}\r\n${lines}${coded}Content-Type: ${format.contentType}\r\n`;
 }
 
 /** What answers depend on besides their address. */

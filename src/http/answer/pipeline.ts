@@ -65,8 +65,8 @@ export function createPipeline(answering: Answering): Pipeline {
         const kept = answers.get(state.name, cacheKey);
         if (kept !== undefined) {
           stats.cacheHits++;
-          if (sender.sendKnown(request, reply, state, [kept])) return;
-          sender.send(request, reply, kept, undefined, true);
+          if (sender.sendKnown(reply, state, [kept])) return;
+          sender.send(reply, kept, undefined, true);
           return;
         }
         if (joins.join(cacheKey, () => handleLater(request, reply))) return;
@@ -91,10 +91,10 @@ export function createPipeline(answering: Answering): Pipeline {
       const question = { view: view.name, wanted, asked, target, coding, name, format: index };
       // what is kept is not given back
       const memory = key === undefined ? delivery.memory : FRESH_MEMORY;
-      const job = { request, reply, sender, key, onKept, memory };
+      const job = { reply, sender, key, onKept, memory };
       try {
         const isKnown = (heads: readonly AnswerHead[]): boolean =>
-          sender.sendKnown(request, reply, state, heads);
+          sender.sendKnown(reply, state, heads);
         const means = { budget: allow(), memory, isKnown };
         const made = make(question, { generation, state }, means);
         if (made !== undefined) delivery.send(made, job);
@@ -106,11 +106,11 @@ export function createPipeline(answering: Answering): Pipeline {
     }
 
     function hand(question: Omit<PageQuestion, 'ended'>, job: Job): void {
-      const { request, reply } = job;
+      const { reply } = job;
       askSlowLane(answering.slowLane, question, formats, {
-        socket: request.raw.socket,
+        socket: reply.request.raw.socket,
         done(made) {
-          if (sender.sendKnown(request, reply, made.state, made.heads)) return;
+          if (sender.sendKnown(reply, made.state, made.heads)) return;
           delivery.send(made, { ...job, memory: FRESH_MEMORY });
         },
         failed: (reason) => void reply.send(reason),

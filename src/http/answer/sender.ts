@@ -31,36 +31,25 @@ export class Sender {
    * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
    * 412 HttpError where the client wants an answer of another state.
    */
-  sendKnown(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    state: Named,
-    heads: readonly AnswerHead[],
-  ): boolean {
-    const known = judge(request.raw.headers, state, heads);
+  sendKnown(reply: FastifyReply, state: Named, heads: readonly AnswerHead[]): boolean {
+    const known = judge(reply.request.raw.headers, state, heads);
     if (known === undefined) return false;
-    this.#write(request, reply, 304, known.format.name, bodilessLines(known));
+    this.#write(reply, 304, known.format.name, bodilessLines(known));
     return true;
   }
 
   /** Calls `onSent` once Node reads the body's memory no more; never when the client has gone. */
-  send(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    answer: Answer,
-    onSent?: () => void,
-    isKept = false,
-  ): void {
+  send(reply: FastifyReply, answer: Answer, onSent?: () => void, isKept = false): void {
     const { format, body } = answer;
     if (body.length === 0) {
-      this.#write(request, reply, 204, format.name, bodilessLines(answer), undefined, onSent);
+      this.#write(reply, 204, format.name, bodilessLines(answer), undefined, onSent);
       return;
     }
-    let lines = linesWithBody(answer, body.length);
-    if (format.isTimed === true || request.raw.headers[TIMING_HEADER] !== undefined) {
-      lines += timingLine(request, isKept, answer.work);
+    let lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
+    if (format.isTimed === true || reply.request.raw.headers[TIMING_HEADER] !== undefined) {
+      lines += timingLine(reply.request, isKept, answer.work);
     }
-    this.#write(request, reply, 200, format.name, lines, body, onSent);
+    this.#write(reply, 200, format.name, lines, body, onSent);
   }
 }
 
@@ -70,7 +59,6 @@ export class Sender {
  * reads the body's memory no more; never when the client has gone.
  */
 export type Write = (
-  request: FastifyRequest,
   reply: FastifyReply,
   status: PlainStatus,
   representation: string,
@@ -82,15 +70,15 @@ export type Write = (
 /** Makes a {@link Write}, straight to Node's response: Fastify's reply costs more than a query. */
 export function createWrite(sending: Sending, observe: Observe): Write {
   const { writeHead, note, closing } = sending;
-  return (request, reply, status, representation, lines, body, onSent) => {
+  return (reply, status, representation, lines, body, onSent) => {
     reply.hijack();
     const { raw: response } = reply;
     if (closing()) response.shouldKeepAlive = false;
-    writeHead(response, status, ownLines(sending, request, lines));
+    writeHead(response, status, ownLines(sending, reply.request, lines));
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
     note(response);
-    count(sending, observe, request, status, representation);
+    count(sending, observe, reply.request, status, representation);
   };
 }
 
@@ -98,13 +86,13 @@ export function createWrite(sending: Sending, observe: Observe): Write {
 export function createBegin(
   sending: Sending,
   observe: Observe,
-): (request: FastifyRequest, reply: FastifyReply, representation: string, lines: string) => void {
-  return (request, reply, representation, lines) => {
+): (reply: FastifyReply, representation: string, lines: string) => void {
+  return (reply, representation, lines) => {
     reply.hijack();
     const { raw: response } = reply;
     if (sending.closing()) response.shouldKeepAlive = false;
-    response.writeHead(200, parseLines(ownLines(sending, request, lines)));
-    count(sending, observe, request, 200, representation);
+    response.writeHead(200, parseLines(ownLines(sending, reply.request, lines)));
+    count(sending, observe, reply.request, 200, representation);
   };
 }
 

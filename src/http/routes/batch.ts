@@ -81,7 +81,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const state = generation.state();
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
-    begin(request, reply, 'none', headOf(context, state));
+    begin(reply, 'none', headOf(context, state));
     const batch = { request, served: { generation, state }, client, memory: createLineMemory() };
     await answer(batch, questions, reply.raw).catch((error) => {
       context.logger.error({ reqId: request.id, err: error, url: BATCH_PATH }, 'request failed');

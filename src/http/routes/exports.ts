@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { sharedArray } from '../../index/shared-array.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
-import { type AnswerHead, codedHead, Heads } from '../answer/head.js';
+import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
 import type { ExportBegin, ExportPiece } from '../answer/question.js';
 import { createBegin, Sender } from '../answer/sender.js';
@@ -87,12 +87,12 @@ function createHandler(
     const isGzipped = codingOf?.(raw.headers['accept-encoding']) === 'gzip';
     const state = current.generation.state();
     judge(raw.headers, state);
-    if (sender.sendKnown(request, reply, state, headsOf(state, target, isGzipped))) return;
+    if (sender.sendKnown(reply, state, headsOf(state, target, isGzipped))) return;
     const start = (of: State): void => {
       // by now there may be another state than the one that was asked for
       judge(raw.headers, of);
-      const [{ etag, lines, bodyLines }] = headsOf(of, target, isGzipped) as [AnswerHead];
-      write(request, reply, format.name, `ETag: ${etag}\r\n${lines}${bodyLines}`);
+      const [head] = headsOf(of, target, isGzipped);
+      write(reply, format.name, linesWithBody(head!));
     };
     if (raw.method === 'HEAD') {
       start(state);

@@ -112,7 +112,7 @@ export function addPosting(
     lines += `Content-Length: ${Buffer.byteLength(record)}\r\n`;
     // where the client did, the writer adds it
     if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
-    write(request, reply, 201, 'none', lines, record);
+    write(reply, 201, 'none', lines, record);
     return reply;
   }
 

@@ -17,7 +17,6 @@ function answer(bytes: number): Answer {
     etag: '',
     coding: undefined,
     lines: '',
-    bodyLines: '',
   };
   return { ...made, body };
 }
