@@ -95,15 +95,16 @@ export function createProjection(keys: readonly RecordKey[]): WriteRecord {
   };
 }
 
-/** The records of a page with the keys that were asked for; they stay valid. */
-export function shownRecords({ records, keys }: Page): readonly Uint8Array[] {
-  const all = Array.from({ length: records.count }, (_, index) => records.at(index));
-  if (keys === undefined) return all;
+/** Makes what shows records with these keys, all where undefined; they stay valid. */
+export function showing(
+  keys: readonly RecordKey[] | undefined,
+): (record: Uint8Array) => Uint8Array {
+  if (keys === undefined) return (record) => record;
   const project = createProjection(keys);
-  return all.map((record) => {
-    const projected = Buffer.allocUnsafe(record.length);
-    return projected.subarray(0, project(record, projected, 0));
-  });
+  return (record) => {
+    const target = Buffer.allocUnsafe(record.length);
+    return target.subarray(0, project(record, target, 0));
+  };
 }
 
 const COMMA = 0x2c;

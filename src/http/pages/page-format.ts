@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { JSON_FORMAT, shownRecords } from '../formats/json-format.js';
+import { JSON_FORMAT, showing } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
 import { type HttpError, RefusedForm } from '../request/http-error.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
@@ -30,6 +30,7 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     isNamedByBody: true,
     isTimed: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
+      const { records, keys } = page;
       const shown = {
         title: page.title,
         method: 'GET',
@@ -38,7 +39,7 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
         headers,
         snapshot,
         list: page.list,
-        records: shownRecords(page),
+        records: Array.from({ length: records.count }, (_, i) => records.at(i)).map(showing(keys)),
         alternatives,
         offered: page.offered,
         needsToken: page.needsToken ?? false,

@@ -18,7 +18,7 @@ import { matchDelta } from '../../query/delta-match.js';
 import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/current.js';
 import type { Context, Posting } from '../answer/context.js';
-import { createProjection } from '../formats/json-format.js';
+import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
 import {
@@ -126,18 +126,12 @@ interface Found {
   readonly cursor: number;
 }
 
-type Follow = (
-  start: StreamStart,
-  form: StreamForm,
-  response: ServerResponse,
-) => AsyncGenerator<Buffer | string, void, undefined>;
-
 /**
  * Makes what follows the accepted points for a stream. New ones come out of the delta that all
  * threads share, what it has no longer out of the journal. A stream keeps nothing but the sequence
  * that it has come to: a slow reader has the next points when it takes them.
  */
-function createFollower({ current, stats, closing }: Context, { journal }: Posting): Follow {
+function createFollower({ current, stats, closing }: Context, { journal }: Posting) {
   const takeTurn = createTurnstile();
   let waiting: (() => void)[] = [];
   let reading: Promise<unknown> = Promise.resolve();
@@ -193,7 +187,11 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
     return ofDelta(delta, cursor, start, form);
   }
 
-  return async function* (start, form, response) {
+  return async function* (
+    start: StreamStart,
+    form: StreamForm,
+    response: ServerResponse,
+  ): AsyncGenerator<Buffer | string, void, undefined> {
     let cursor = start.after;
     let beatsAt = 0;
     response.once('close', wake);
@@ -243,14 +241,5 @@ function linesOf(keys: readonly RecordKey[] | undefined): StreamForm {
       return Buffer.concat([own.subarray(0, -1), Buffer.from(`${comma}"sequence":${sequence}}\n`)]);
     },
     beat: () => '',
-  };
-}
-
-function showing(keys: readonly RecordKey[] | undefined): (record: Uint8Array) => Uint8Array {
-  if (keys === undefined) return (record) => record;
-  const project = createProjection(keys);
-  return (record) => {
-    const target = Buffer.allocUnsafe(record.length);
-    return target.subarray(0, project(record, target, 0));
   };
 }

@@ -1,10 +1,6 @@
 import { Random } from '../../../src/cli/generate/random.js';
 import { createFeatureWriter, FEATURE_ROOM, GEOJSON } from '../../../src/http/formats/features.js';
-import {
-  createProjection,
-  JSON_FORMAT,
-  shownRecords,
-} from '../../../src/http/formats/json-format.js';
+import { createProjection, JSON_FORMAT, showing } from '../../../src/http/formats/json-format.js';
 import {
   FRESH_MEMORY,
   type Page,
@@ -144,7 +140,9 @@ test('a page is encoded, and charged for', () => {
       JSON.stringify(expected),
     );
     assert.equal(
-      shownRecords(page).map(String),
+      Array.from({ length: page.records.count }, (_, i) => page.records.at(i))
+        .map(showing(page.keys))
+        .map(String),
       expected.map((one) => JSON.stringify(one)),
     );
     const [geojsonCost, geojson] = encode(GEOJSON, pageOf(count));
