@@ -3,7 +3,6 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { BlockBuilder, type PointBlock } from '../formats/block.js';
-import { NativeWriter } from '../formats/native/write.js';
 import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
@@ -97,14 +96,11 @@ async function writeNative(fd: number, batches: Batches, options: GenerateOption
   const last = builder.take();
   if (last !== undefined) blocks.push(last);
   const { points, seed } = options;
-  const writer = new NativeWriter(
-    fd,
+  const origin =
     `waypost generate --points ${points} --seed ${seed}: invented notes ` +
-      'around real cities, whose coordinates are from GeoNames (CC BY 4.0)',
-  );
-  await writeSorted(writer, blocks, options);
+    'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock: the same seed must give the same bytes
-  writer.finish(EXPORTED_AT);
+  await writeSorted(fd, { origin, createdAt: EXPORTED_AT }, blocks, [], options);
 }
 
 async function writeLines(fd: number, batches: Batches): Promise<void> {

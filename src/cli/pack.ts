@@ -5,6 +5,7 @@ import type { PointBlock } from '../formats/block.js';
 import { readNotifications } from '../formats/files/notifications.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
+import type { Labels } from '../formats/native/encode.js';
 import { sortBlocks } from '../formats/native/sort.js';
 import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
 import {
@@ -16,6 +17,7 @@ import {
   type Watermark,
 } from '../formats/snapshot.js';
 import { writeAtomically } from '../formats/system-files.js';
+import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
@@ -112,15 +114,14 @@ async function packFile(
     const watermark = options.journalThrough ?? source.watermark;
     const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
-      const writer = new NativeWriter(fd, `waypost ${origin}`, watermark);
       const blocks = await read(input, source, options);
       bar.stop();
       const report = source.report();
       requireWhole(input, report, options);
-      await writeSorted(writer, blocks, options);
-      writer.writeNotifications(notifications ?? report.notifications);
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
-      return [report, writer.finish(createdAt)];
+      const labels = { origin: `waypost ${origin}`, createdAt, watermark };
+      const unseen = notifications ?? report.notifications;
+      return [report, await writeSorted(fd, labels, blocks, unseen, options)];
     };
     const [report, totals] =
       output === STANDARD
@@ -210,14 +211,19 @@ export function reportLines(report: LoadReport): string[] {
 
 /** Writes blocks sorted for loading, under a progress bar of its own. */
 export async function writeSorted(
-  writer: NativeWriter,
+  fd: number,
+  labels: Omit<Labels, 'count'>,
   blocks: readonly PointBlock[],
+  notifications: readonly Notification[],
   { progressTo, signal }: RunOptions,
-): Promise<void> {
+): Promise<NativeTotals> {
   const bar = startProgress('Sorting', progressTo, countPoints);
   try {
     const sorted = sortBlocks(blocks, { onProgress: bar.update, signal });
+    const count = blocks.reduce((sum, block) => sum + block.count, 0);
+    const writer = new NativeWriter(fd, { ...labels, count });
     for await (const block of sorted) writer.write(block);
+    return writer.finish(notifications);
   } finally {
     bar.stop();
   }

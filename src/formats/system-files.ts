@@ -51,16 +51,9 @@ export function unwritable(path: string, folder: string, error: unknown): unknow
   return new InputError(`${path}: cannot be written: ${reason}`, { cause: error });
 }
 
-/**
- * Writes all of the bytes, where the system may take only some at a time: from `position` of the
- * file, or behind what was written last where there is none.
- */
-export function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
-  let done = 0;
-  while (done < bytes.length) {
-    const at = position === undefined ? null : position + done;
-    done += writeSync(fd, bytes, done, bytes.length - done, at);
-  }
+/** Writes all of the bytes behind what was written last: the system may take some at a time. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;

@@ -173,9 +173,10 @@ test('nothing in a file commands the terminal that it is told about on', async (
   const folder = makeFolder();
   const path = join(folder, 'points');
   const fd = openSync(path, 'w');
-  const writer = new NativeWriter(fd, 'pack\u001b[2J\n  digest         0', undefined);
+  const origin = 'pack\u001b[2J\n  digest         0';
+  const writer = new NativeWriter(fd, { origin, count: 1, createdAt: CREATED_AT });
   writer.write(blockOf([point({ id: 1 })]));
-  writer.finish(CREATED_AT);
+  writer.finish();
   closeSync(fd);
   assert.match((await run(path))[1], /^ {2}origin {9}pack\ufffd\[2J {3}digest {9}0$/m);
 

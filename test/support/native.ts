@@ -44,10 +44,11 @@ export function writeNative(
 ): NativeTotals {
   const fd = openSync(path, 'wx');
   try {
-    const writer = new NativeWriter(fd, 'a test', watermark);
+    const count = blocks.reduce((sum, block) => sum + block.count, 0);
+    const labels = { origin: 'a test', count, createdAt: CREATED_AT, watermark };
+    const writer = new NativeWriter(fd, labels);
     for (const block of blocks) writer.write(block);
-    writer.writeNotifications(notifications);
-    return writer.finish(CREATED_AT);
+    return writer.finish(notifications);
   } finally {
     closeSync(fd);
   }

@@ -13,20 +13,20 @@ import {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
+/** What a native file says of itself. */
 export interface Labels {
+  /** Tells people where the points come from; it is cut at 1,000 characters. */
   readonly origin: string;
+  /** Of the points. */
+  readonly count: number;
+  /** When the export was made, in milliseconds since the epoch. */
+  readonly createdAt: number;
+  /** Its posts are among the points, or were left out on purpose. */
   readonly watermark?: Watermark | undefined;
 }
 
-/**
- * A header; for the same labels it has the same size whatever the count and the time (in
- * milliseconds since the epoch). Throws a RangeError when no timestamp can say the time.
- */
-export function headerObject(
-  count: number,
-  { origin, watermark }: Labels,
-  createdAt: number,
-): Uint8Array {
+/** A header. Throws a RangeError when no timestamp can say the time. */
+export function headerObject({ origin, count, createdAt, watermark }: Labels): Uint8Array {
   const time = new Date(createdAt).toISOString();
   if (!Number.isSafeInteger(Date.parse(time) * 1000)) {
     throw new RangeError(`an export is made between the years 1684 and 2255, not at ${time}`);
@@ -35,7 +35,7 @@ export function headerObject(
     type: packr.pack('header'),
     version: packr.pack(FORMAT_VERSION),
     count: uint32(count),
-    origin: packr.pack(origin),
+    origin: packr.pack(wellFormed(origin.slice(0, 1000))),
     created_at: packr.pack(time),
     ...(watermark && {
       journal: packr.pack(watermark.journal),
@@ -142,6 +142,6 @@ function bytesOf(column: Float64Array | Uint32Array | Uint8Array): Buffer {
 }
 
 /** A lone surrogate has no UTF-8, and readers in other languages refuse text that is none. */
-export function wellFormed(text: string): string {
+function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }
