@@ -227,7 +227,7 @@ async function openImages(
   const store = await openStore(media);
   const incoming = incomingOf(media, downloads);
   openIncoming(incoming);
-  const decoder = createDecoder({ patienceMs: imageTimeout });
+  const decoder = createDecoder(imageTimeout);
   return new Media({ store, incoming, maxPixels, logger, stats: images, decoder });
 }
 

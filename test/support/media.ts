@@ -28,7 +28,7 @@ export interface MediaFolder {
 export const MAX_PIXELS = 1_000_000;
 
 /** Makes an empty folder of images; all of a test file share a decoder. */
-export function makeMediaFolder(decoder: Decoder = createDecoder()): MediaFolder {
+export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): MediaFolder {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });

@@ -28,29 +28,19 @@ export interface Decoder {
   decode(job: DecodeJob, address: string): Promise<Exclude<Decoded, { kind: 'failed' }>>;
 }
 
-export interface DecoderLimits extends TurnLimits {
-  /** Milliseconds that an image may take, the start of its process included: some 0.1 s. */
-  readonly patienceMs: number;
-}
-
 /** A connection on which nothing moves is closed after 73 s: waiting and decoding end before. */
-const LIMITS: DecoderLimits = {
-  patienceMs: 10_000,
-  maxWaiting: 64,
-  maxOfAddress: 2,
-  maxWaitMs: 30_000,
-};
+const LIMITS: TurnLimits = { maxWaiting: 64, maxOfAddress: 2, maxWaitMs: 30_000 };
 const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
 const run = promisify(execFile);
 
-export function createDecoder(given: Partial<DecoderLimits> = {}): Decoder {
-  const limits = { ...LIMITS, ...given };
+/** An image may take `patienceMs`, the start of its process included: some 0.1 s. */
+export function createDecoder(patienceMs: number, limits: TurnLimits = LIMITS): Decoder {
   const turns = new ImageTurns(limits);
   return {
     async decode(job, address) {
       await turns.next(address);
       try {
-        const decoded = await decodeAside(job, limits.patienceMs);
+        const decoded = await decodeAside(job, patienceMs);
         if (decoded.kind !== 'failed') return decoded;
         throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
       } finally {

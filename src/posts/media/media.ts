@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { createDecoder, type Decoder } from './decoder.js';
+import type { Decoder } from './decoder.js';
 import { asUnavailable, IMAGES_PATH, removeFile, safeName } from './folder.js';
 import { type ImageStore, markedBy } from './image-store.js';
 import { createImageStats, type ImageStats, type Upload } from './upload.js';
@@ -22,7 +22,7 @@ export interface MediaOptions {
   readonly maxPixels: number;
   readonly logger: Logger;
   readonly stats?: ImageStats;
-  readonly decoder?: Decoder;
+  readonly decoder: Decoder;
 }
 
 /** What is on its way for longer was left by a process that was killed. */
@@ -37,7 +37,7 @@ export class Media {
   constructor(options: MediaOptions) {
     this.#options = options;
     this.#stats = options.stats ?? createImageStats();
-    this.#decoder = options.decoder ?? createDecoder();
+    this.#decoder = options.decoder;
   }
 
   /**

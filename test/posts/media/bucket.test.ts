@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
+import { createDecoder } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
 import { Media } from '../../../src/posts/media/media.js';
@@ -17,7 +18,9 @@ import { assert, test } from '../../support/uvu.js';
 const bucket = await startBucket();
 const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
-const media = new Media({ store, incoming, maxPixels: 1, logger: pino({ level: 'silent' }) });
+const decoder = createDecoder(60_000);
+const logger = pino({ level: 'silent' });
+const media = new Media({ store, incoming, maxPixels: 1, logger, decoder });
 test.after(async () => {
   await bucket.end();
 });

@@ -20,7 +20,7 @@ writeFileSync(SMALL, JPEG);
 const blank = { width: 8_000, height: 4_900, channels: 3, background: 'grey' } as const;
 await sharp({ create: blank }).png({ compressionLevel: 1 }).toFile(SLOW);
 
-const LIMITS = { patienceMs: 60_000, maxWaiting: 8 };
+const PATIENCE_MS = 60_000;
 let jobs = 0;
 
 function job(input: string): DecodeJob {
@@ -67,14 +67,14 @@ function nicenessOf(pid: number): number[] {
 }
 
 test('an image that takes too long is given up, and the next one is taken', async () => {
-  const { decode } = createDecoder({ ...LIMITS, patienceMs: 10 });
+  const { decode } = createDecoder(10);
   const late = await decode(job(SLOW), 'a');
   assert.equal(late, { kind: 'refused', text: 'The image took more than 0.01 seconds to decode.' });
   assert.equal(decoders(), []);
 });
 
 test('a process that dies takes the image with it that it had begun', async () => {
-  const { decode } = createDecoder(LIMITS);
+  const { decode } = createDecoder(PATIENCE_MS);
   const dying = decode(job(SLOW), 'a');
   process.kill(await decoderAtWork(), 'SIGKILL');
   const next = decode(job(SMALL), 'a');
@@ -84,7 +84,7 @@ test('a process that dies takes the image with it that it had begun', async () =
 });
 
 test('a process that cannot start is the fault of the system', async () => {
-  const { decode } = createDecoder(LIMITS);
+  const { decode } = createDecoder(PATIENCE_MS);
   process.env['NODE_OPTIONS'] = '--no-such-option';
   try {
     const error = await rejection(decode(job(SMALL), 'a'));
@@ -96,7 +96,11 @@ test('a process that cannot start is the fault of the system', async () => {
 });
 
 test('more images than may wait are turned away', async () => {
-  const { decode } = createDecoder({ ...LIMITS, maxWaiting: 2 });
+  const { decode } = createDecoder(PATIENCE_MS, {
+    maxWaiting: 2,
+    maxOfAddress: 2,
+    maxWaitMs: PATIENCE_MS,
+  });
   const taken = [0, 1, 2].map(() => decode(job(SMALL), 'a'));
   const error = await rejection(decode(job(SMALL), 'a'));
   assert.instance(error, MediaUnavailable);
@@ -106,7 +110,7 @@ test('more images than may wait are turned away', async () => {
 });
 
 test('what cannot be read or written is the fault of the system', async () => {
-  const { decode } = createDecoder(LIMITS);
+  const { decode } = createDecoder(PATIENCE_MS);
   const gone = await rejection(decode(job(join(home, 'nope.jpg')), 'a'));
   assert.instance(gone, MediaUnavailable);
   assert.is(gone.message, 'images cannot be decoded (ENOENT)');
@@ -117,7 +121,7 @@ test('what cannot be read or written is the fault of the system', async () => {
 
 test('the process knows no secret, and steps back', async () => {
   process.env['WAYPOST_ADMIN_TOKEN'] = 'secret-of-the-service';
-  const { decode } = createDecoder(LIMITS);
+  const { decode } = createDecoder(PATIENCE_MS);
   try {
     const decoding = decode(job(SLOW), 'a');
     const pid = await decoderAtWork();
