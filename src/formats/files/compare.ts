@@ -59,16 +59,16 @@ export async function compareSnapshots(
       else states[at] = before.has(at, record) ? SAME : CHANGED;
     }),
   );
-  const told = new Told(onDifference);
+  const summary = new Summary();
   const values = new Map<number, readonly string[]>();
   if (states.some((state) => state !== SAME)) {
     await readAgain(first, reading, reports[0]!, async (id, record, lon, lat) => {
       const state = states[before.find(id)];
       if (state === SAME) return;
       if (state === CHANGED) values.set(id, valuesOf(record));
-      else await told.tell({ change: 'went', id, record: `${record}` });
+      else await onDifference({ change: 'went', id, record: `${record}` });
       if (state === UNSEEN) counts.went++;
-      told.extend(lon, lat);
+      summary.extend(lon, lat);
     });
   }
   if (counts.came > 0 || values.size > 0) {
@@ -81,26 +81,22 @@ export async function compareSnapshots(
       // a native file may have the same values in other words
       if (!isNew && fields.length === 0) return;
       if (!isNew) counts.changed++;
-      for (const field of fields) told.count(field);
+      for (const field of fields) summary.count(field);
       const change = isNew
         ? ({ change: 'came', id } as const)
         : ({ change: 'changed', id, fields } as const);
-      await told.tell({ ...change, record: `${record}` });
-      told.extend(lon, lat);
+      await onDifference({ ...change, record: `${record}` });
+      summary.extend(lon, lat);
     });
   }
-  const { fields, extent } = told;
+  const { fields, extent } = summary;
   return { reports: [reports[0]!, reports[1]!], counts, fields, extent };
 }
 
-class Told {
-  readonly tell: (difference: Difference) => void | Promise<void>;
+/** What differs, in sum. */
+class Summary {
   readonly fields = new Map<string, number>();
   extent: Box | undefined;
-
-  constructor(tell: (difference: Difference) => void | Promise<void>) {
-    this.tell = tell;
-  }
 
   count(field: string): void {
     this.fields.set(field, (this.fields.get(field) ?? 0) + 1);
