@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Tokens } from '../posts/tokens/file.js';
-import type { Context, Observe, Sending } from './answer/context.js';
+import type { Context, Observe } from './answer/context.js';
 import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
 import { JSON_FORMAT } from './formats/json-format.js';
 import { createGate, type Handler } from './gate.js';
@@ -206,7 +206,7 @@ function isForOperators(request: FastifyRequest): boolean {
 }
 
 /** Headers of all that does not take the hot path of a responder. */
-function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending: Sending): void {
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending: Context): void {
   const { corsOrigin } = sending;
   const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { Compression } from '../../src/http/answer/delivery.js';
+import { createCompression } from '../../src/http/answer/delivery.js';
 import { createCodingOf } from '../../src/http/request/negotiation.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
@@ -197,8 +197,7 @@ test('many at once are all answered, compressed or not', async () => {
 });
 
 test('no more than the bound is compressed at once', async () => {
-  const compression = new Compression(2);
-  const start = compression.start.bind(compression);
+  const start = createCompression(2);
   const body = Buffer.alloc(100_000, 'text ');
   const sizes: Promise<number | undefined>[] = [];
   const begin = (): boolean => {

@@ -28,7 +28,7 @@ export interface Posting {
   readonly uploads: Uploads | undefined;
 }
 
-export interface Sending {
+export interface Answering {
   readonly logger: Logger;
   readonly stats: RequestStats;
   /** Origins whose pages may read answers; `*` for any. */
@@ -41,9 +41,6 @@ export interface Sending {
   readonly note: (response: ServerResponse) => void;
   /** True once no new connections are taken: answers then ask clients to close theirs. */
   readonly closing: () => boolean;
-}
-
-export interface Answering extends Sending {
   readonly current: Current;
   /** Where times without an offset stand. */
   readonly zone: TimeZone;

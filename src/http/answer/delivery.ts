@@ -6,7 +6,7 @@ import type { AnswerCache, AnswerKey } from './answer-cache.js';
 import type { Answering } from './context.js';
 import type { AnswerHead } from './head.js';
 import type { Made } from './question.js';
-import type { Answer, Sender } from './sender.js';
+import type { Sender } from './sender.js';
 
 export interface Job {
   readonly reply: FastifyReply;
@@ -20,20 +20,14 @@ export interface Job {
 /** The delivery of a thread's answers: compression, answer cache, outbox. */
 export class Delivery {
   readonly memory: BodyMemory = new PageBuffers();
-  readonly #compression = new Compression();
+  readonly #compress = createCompression();
+  readonly #outbox = createOutbox();
   readonly #answers: AnswerCache;
-  readonly #outbox: Outbox<Waiting>;
+  readonly #logger: Answering['logger'];
 
   constructor({ logger }: Answering, answers: AnswerCache) {
     this.#answers = answers;
-    this.#outbox = createOutbox<Waiting>(
-      ({ job, answer, onSent }) => job.sender.send(job.reply, answer, onSent),
-      ({ job: { reply } }, error) => {
-        const { id, raw } = reply.request;
-        logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
-        reply.raw.destroy();
-      },
-    );
+    this.#logger = logger;
   }
 
   send(made: Made, job: Job): void {
@@ -47,7 +41,7 @@ export class Delivery {
     }
     const sendPlain = (): void =>
       this.#finish({ ...job, key: undefined }, made, plain, body, onSent);
-    const isStarted = this.#compression.start(coding, body, (compressed) => {
+    const isStarted = this.#compress(coding, body, (compressed) => {
       if (compressed === undefined) return sendPlain();
       onSent();
       this.#finish(job, made, head!, compressed);
@@ -63,7 +57,7 @@ export class Delivery {
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const { key } = job;
+    const { reply, sender, key } = job;
     // named one by one: a spread costs a microsecond
     const answer = { format, etag, coding, lines, body, work };
     if (key !== undefined) {
@@ -71,7 +65,14 @@ export class Delivery {
       this.#answers.keep(state.name, key, kept);
     }
     job.onKept?.();
-    this.#outbox({ job, answer, onSent });
+    this.#outbox(
+      () => sender.send(reply, answer, onSent),
+      (error) => {
+        const { id, raw } = reply.request;
+        this.#logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
+        reply.raw.destroy();
+      },
+    );
   }
 }
 
@@ -94,39 +95,29 @@ const BROTLI = {
 // 6, the usual level, takes four times as long for 7 % less
 const GZIP = { chunkSize: CHUNK_BYTES, level: 4 };
 
-export class Compression {
-  readonly #maxUnderWay: number;
-  #underWay = 0;
-
-  constructor(maxUnderWay: number = MAX_UNDER_WAY) {
-    this.#maxUnderWay = maxUnderWay;
-  }
-
-  /**
-   * Compresses a body and calls `done` later, with undefined where that failed. Returns false, and
-   * calls nothing, while enough others are under way.
-   */
-  start(
-    coding: Coding,
-    body: Buffer,
-    done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
-  ): boolean {
-    if (this.#underWay >= this.#maxUnderWay) return false;
-    this.#underWay++;
+/**
+ * Makes what compresses bodies and calls `done` later, with undefined where that failed. It returns
+ * false, and calls nothing, while enough others are under way.
+ */
+export function createCompression(
+  maxUnderWay: number = MAX_UNDER_WAY,
+): (
+  coding: Coding,
+  body: Buffer,
+  done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
+) => boolean {
+  let underWay = 0;
+  return (coding, body, done) => {
+    if (underWay >= maxUnderWay) return false;
+    underWay++;
     const finish = (error: Error | null, compressed: Buffer): void => {
-      this.#underWay--;
+      underWay--;
       done(error === null ? (compressed as Buffer<ArrayBuffer>) : undefined);
     };
     if (coding === 'br') brotliCompress(body, BROTLI, finish);
     else gzip(body, GZIP, finish);
     return true;
-  }
-}
-
-interface Waiting {
-  readonly job: Job;
-  readonly answer: Answer;
-  readonly onSent: (() => void) | undefined;
+  };
 }
 
 /** The same bytes in memory that has no room beside them, which a cache would not count. */
@@ -142,9 +133,6 @@ const MOST = 8;
 /** Milliseconds after which no more are waited for. */
 const LONGEST_MS = 1;
 
-/** Takes an answer that is to be sent before the event loop waits again. */
-export type Outbox<T> = (answer: T) => void;
-
 /**
  * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
  * on. Sent one after the other they wake up their receiver once, not each time, and the memory that
@@ -152,32 +140,30 @@ export type Outbox<T> = (answer: T) => void;
  * When the first has waited for `longestMs`, the next one does not wait. What `send` throws ends
  * that answer alone, by `fail`.
  */
-export function createOutbox<T>(
-  send: (answer: T) => void,
-  fail: (answer: T, error: unknown) => void,
+export function createOutbox(
   longestMs: number = LONGEST_MS,
-): Outbox<T> {
-  let waiting: T[] = [];
+): (send: () => void, fail: (error: unknown) => void) => void {
+  let waiting: { send: () => void; fail: (error: unknown) => void }[] = [];
   let since = 0;
 
   function sendAll(): void {
     const all = waiting;
     waiting = [];
-    for (const answer of all) {
+    for (const { send, fail } of all) {
       try {
-        send(answer);
+        send();
       } catch (error) {
-        fail(answer, error);
+        fail(error);
       }
     }
   }
 
-  return (answer) => {
+  return (send, fail) => {
     if (waiting.length === 0) {
       since = performance.now();
       setImmediate(sendAll);
     }
-    waiting.push(answer);
+    waiting.push({ send, fail });
     if (waiting.length === MOST || performance.now() - since > longestMs) sendAll();
   };
 }

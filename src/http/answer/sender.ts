@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/representation.js';
-import type { Answering, Observe, Sending } from './context.js';
+import type { Answering, Observe } from './context.js';
 import {
   type AnswerHead,
   bodilessLines,
@@ -68,7 +68,7 @@ export type Write = (
 ) => void;
 
 /** Makes a {@link Write}, straight to Node's response: Fastify's reply costs more than a query. */
-export function createWrite(sending: Sending, observe: Observe): Write {
+export function createWrite(sending: Answering, observe: Observe): Write {
   const { writeHead, note, closing } = sending;
   return (reply, status, representation, lines, body, onSent) => {
     reply.hijack();
@@ -84,7 +84,7 @@ export function createWrite(sending: Sending, observe: Observe): Write {
 
 /** Makes what begins a body of unknown length, with status 200; the rest is up to the caller. */
 export function createBegin(
-  sending: Sending,
+  sending: Answering,
   observe: Observe,
 ): (reply: FastifyReply, representation: string, lines: string) => void {
   return (reply, representation, lines) => {
@@ -97,7 +97,7 @@ export function createBegin(
 }
 
 /** Header lines with those that depend on who asks. */
-function ownLines({ corsOrigin }: Sending, { raw, id }: FastifyRequest, lines: string): string {
+function ownLines({ corsOrigin }: Answering, { raw, id }: FastifyRequest, lines: string): string {
   let head = lines;
   if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
   if (raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
@@ -105,7 +105,7 @@ function ownLines({ corsOrigin }: Sending, { raw, id }: FastifyRequest, lines: s
 }
 
 function count(
-  { accessLog, logger }: Sending,
+  { accessLog, logger }: Answering,
   observe: Observe,
   request: FastifyRequest,
   status: number,

@@ -1,12 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { createOutbox, type Outbox } from '../../../src/http/answer/delivery.js';
+import { createOutbox } from '../../../src/http/answer/delivery.js';
 import { assert, test } from '../../support/uvu.js';
 
 /**
  * An outbox that notes the numbers it sends, fails to send negative ones, and notes these apart.
  */
 function start(longestMs = Infinity): {
-  put: Outbox<number>;
+  put: (number: number) => void;
   sent: number[];
   failed: number[];
 } {
@@ -20,7 +20,13 @@ function start(longestMs = Infinity): {
     assert.instance(error, RangeError);
     failed.push(number);
   };
-  return { put: createOutbox(send, fail, longestMs), sent, failed };
+  const outbox = createOutbox(longestMs);
+  const put = (number: number): void =>
+    outbox(
+      () => send(number),
+      (error) => fail(number, error),
+    );
+  return { put, sent, failed };
 }
 
 test('answers wait for the end of the turn, and are sent in order', async () => {
@@ -75,13 +81,15 @@ test('one that cannot be sent keeps no other back', async () => {
 
 test('what is put in while others are sent is sent as well', async () => {
   const sent: string[] = [];
-  const put = createOutbox<string>(
-    (answer) => {
-      sent.push(answer);
-      if (answer === 'first') put('second');
-    },
-    (_, error) => assert.unreachable(String(error)),
-  );
+  const outbox = createOutbox();
+  const put = (answer: string): void =>
+    outbox(
+      () => {
+        sent.push(answer);
+        if (answer === 'first') put('second');
+      },
+      (error) => assert.unreachable(String(error)),
+    );
   put('first');
   await turn();
   await turn();
