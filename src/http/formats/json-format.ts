@@ -118,7 +118,7 @@ export interface RewrittenBody {
   readonly records: PageRecords;
   /** Bytes that a record may need more than it has. */
   readonly room: number;
-  readonly write: (record: Uint8Array, target: Uint8Array, at: number) => number;
+  readonly write: WriteRecord;
 }
 
 export function writeBody(
