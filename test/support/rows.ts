@@ -1,12 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pack } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import type { Row, RowParser } from '../../src/formats/rows/row.js';
+import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
 import { InputError } from '../../src/model/quote.js';
+import { makeFolder } from './folder.js';
 
 export type Fields = Record<string, unknown>;
 
@@ -105,6 +107,43 @@ export async function readAll(
   } finally {
     reader.close();
   }
+}
+
+const FILE = join(makeFolder(), 'points');
+
+/** Reads a file with this content. */
+export async function accept(
+  content: string | Uint8Array,
+  maxInvalid = 0,
+): Promise<[Fields[], LoadReport]> {
+  writeFileSync(FILE, content);
+  const { blocks, report } = await readAll(FILE, { maxInvalid });
+  return [recordsOf(blocks), report];
+}
+
+/** Why a file with this content cannot be read; it is named FILE. */
+export async function refuse(content: string | Uint8Array, maxInvalid?: number): Promise<string> {
+  return (await refusal(accept(content, maxInvalid))).replaceAll(FILE, 'FILE');
+}
+
+/** Why a parser finds a file broken: the same in one chunk and in chunks of `size` bytes. */
+export async function brokenBy(
+  parser: RowParser,
+  content: string | Uint8Array,
+  size: number,
+): Promise<string> {
+  const messages: string[] = [];
+  for (const one of [1_000_000, size]) {
+    try {
+      await rowsOf(parser, content, one);
+      throw new Error(`was read: ${String(content).slice(0, 50)}`);
+    } catch (error) {
+      assert.instance(error, BrokenRows, String(error));
+      messages.push((error as Error).message);
+    }
+  }
+  assert.is(messages[1], messages[0]);
+  return messages[0]!;
 }
 
 /** The records of blocks, parsed. */

@@ -9,129 +9,109 @@ import { assert, test } from '../../support/uvu.js';
 
 const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
 
-/** Runs with a function that detects the format of a file with this content, gzipped or not. */
-async function detecting(
-  run: (detect: (content: string | Uint8Array) => Promise<string>) => Promise<void>,
-): Promise<void> {
-  const path = join(makeFolder(), 'points.txt');
-  await run((content) => {
-    writeFileSync(path, content);
-    return detectFormat(path);
-  });
+const FILE = join(makeFolder(), 'points.txt');
+
+/** The format of a file with this content, gzipped or not. */
+async function detect(content: string | Uint8Array): Promise<string> {
+  writeFileSync(FILE, content);
+  return detectFormat(FILE);
 }
 
 test('a first line that is a whole object means NDJSON, else it is a document', async () => {
-  await detecting(async (detect) => {
-    assert.is(await detect(POINT), 'ndjson');
-    assert.is(await detect(`${POINT}\n${POINT}\n`), 'ndjson');
-    assert.is(await detect(`\ufeff \r\n\t${POINT}\r\n${POINT}`), 'ndjson');
-    assert.is(await detect('{"id":1,"results":"none"}\n'), 'ndjson');
-    assert.is(await detect('{}'), 'ndjson');
-    assert.is(await detect(`{"results":[${POINT}]}\n`), 'json');
-    assert.is(await detect('{\n"id": 1\n}'), 'json');
-    assert.is(await detect(`{"count":1,\n"results":[${POINT}]}`), 'json');
-    assert.is(await detect('{"count":1,"results":'), 'json');
-    assert.is(await detect('[]'), 'json');
-    assert.is(await detect('\ufeff\n[\n1'), 'json');
-    assert.is(await detect('{"type":"FeatureCollection","features":[]}'), 'geojson');
-    assert.is(await detect('{\n"type": "FeatureCollection",\n"name": "x"'), 'geojson');
-    assert.is(await detect('{"features":[{"type":"Feature"},\n'), 'geojson');
-    assert.is(await detect('{"type":"Feature","geometry":null}\n'), 'ndjson');
-  });
+  assert.is(await detect(POINT), 'ndjson');
+  assert.is(await detect(`${POINT}\n${POINT}\n`), 'ndjson');
+  assert.is(await detect(`\ufeff \r\n\t${POINT}\r\n${POINT}`), 'ndjson');
+  assert.is(await detect('{"id":1,"results":"none"}\n'), 'ndjson');
+  assert.is(await detect('{}'), 'ndjson');
+  assert.is(await detect(`{"results":[${POINT}]}\n`), 'json');
+  assert.is(await detect('{\n"id": 1\n}'), 'json');
+  assert.is(await detect(`{"count":1,\n"results":[${POINT}]}`), 'json');
+  assert.is(await detect('{"count":1,"results":'), 'json');
+  assert.is(await detect('[]'), 'json');
+  assert.is(await detect('\ufeff\n[\n1'), 'json');
+  assert.is(await detect('{"type":"FeatureCollection","features":[]}'), 'geojson');
+  assert.is(await detect('{\n"type": "FeatureCollection",\n"name": "x"'), 'geojson');
+  assert.is(await detect('{"features":[{"type":"Feature"},\n'), 'geojson');
+  assert.is(await detect('{"type":"Feature","geometry":null}\n'), 'ndjson');
 });
 
 test('a first line that no document begins with is a broken line of NDJSON', async () => {
-  await detecting(async (detect) => {
-    assert.is(await detect(`{"id":1,"comment":"cut\n${POINT}\n`), 'ndjson');
-    assert.is(await detect(`{"id":01}\n${POINT}\n`), 'ndjson');
-    assert.is(await detect(`{"id":1}}\n${POINT}\n`), 'ndjson');
-    assert.is(await detect(`${POINT}${POINT}\n`), 'ndjson');
-  });
+  assert.is(await detect(`{"id":1,"comment":"cut\n${POINT}\n`), 'ndjson');
+  assert.is(await detect(`{"id":01}\n${POINT}\n`), 'ndjson');
+  assert.is(await detect(`{"id":1}}\n${POINT}\n`), 'ndjson');
+  assert.is(await detect(`${POINT}${POINT}\n`), 'ndjson');
 });
 
 test('a long first line, or much white space before it, hides nothing', async () => {
-  await detecting(async (detect) => {
-    const long = 'x'.repeat(1_500_000);
-    assert.is(await detect(`{"comment":"${long}","id":1}\n${POINT}`), 'ndjson');
-    assert.is(await detect(`{"results":[{"comment":"${long}${long}"}]}`), 'json');
-    assert.is(await detect(`${' '.repeat(3_000_000)}\n${POINT}\n`), 'ndjson');
-    assert.is(await detect(`{"name":"${long}","features":[`), 'geojson');
-  });
+  const long = 'x'.repeat(1_500_000);
+  assert.is(await detect(`{"comment":"${long}","id":1}\n${POINT}`), 'ndjson');
+  assert.is(await detect(`{"results":[{"comment":"${long}${long}"}]}`), 'json');
+  assert.is(await detect(`${' '.repeat(3_000_000)}\n${POINT}\n`), 'ndjson');
+  assert.is(await detect(`{"name":"${long}","features":[`), 'geojson');
 });
 
 test('CSV is known by its header', async () => {
-  await detecting(async (detect) => {
-    assert.is(await detect('id,lat,lon,created_at\n'), 'csv');
-    assert.is(await detect('\ufeffcreated_at; "lat";comment;lon;"id"\r\n'.replace(' ', '')), 'csv');
-    assert.is(await detect('lon\tlat\tid\tcreated_at'), 'csv');
-    assert.is(await detect('\n\n id , lat , lon , created_at \n1,2,3,4'), 'csv');
-    assert.is(await detect('ID,Latitude,LNG,CREATED_AT\n'), 'csv');
-    for (const header of ['id,lat,lon', 'id|lat|lon|created_at', '1,2,3,4', 'a,b,x,y']) {
-      const message = await refusal(detect(`${header}\n`));
-      assert.match(message, `begins with the text "${header}\\n"; accepted are native snapshots`);
-      assert.match(message, 'CSV with a header that names id, lat, lon and created_at');
-      const lack = { 'id,lat,lon': 'created_at', 'a,b,x,y': 'id, created_at' }[header];
-      assert.is(/as a header this one lacks (.*)$/.exec(message)?.[1], lack);
-    }
-  });
+  assert.is(await detect('id,lat,lon,created_at\n'), 'csv');
+  assert.is(await detect('\ufeffcreated_at; "lat";comment;lon;"id"\r\n'.replace(' ', '')), 'csv');
+  assert.is(await detect('lon\tlat\tid\tcreated_at'), 'csv');
+  assert.is(await detect('\n\n id , lat , lon , created_at \n1,2,3,4'), 'csv');
+  assert.is(await detect('ID,Latitude,LNG,CREATED_AT\n'), 'csv');
+  for (const header of ['id,lat,lon', 'id|lat|lon|created_at', '1,2,3,4', 'a,b,x,y']) {
+    const message = await refusal(detect(`${header}\n`));
+    assert.match(message, `begins with the text "${header}\\n"; accepted are native snapshots`);
+    assert.match(message, 'CSV with a header that names id, lat, lon and created_at');
+    const lack = { 'id,lat,lon': 'created_at', 'a,b,x,y': 'id, created_at' }[header];
+    assert.is(/as a header this one lacks (.*)$/.exec(message)?.[1], lack);
+  }
 });
 
 test('a text sequence is NDJSON, an error message a document', async () => {
-  await detecting(async (detect) => {
-    assert.is(await detect(`\x1e${POINT}\n\x1e${POINT}\n`), 'ndjson');
-    assert.is(await detect('\x1e{"type":"Feature",\n"geometry":null}\n'), 'ndjson');
-    assert.match(await refusal(detect('\x1e[1]')), /begins with/);
-    assert.is(await detect('{"detail":"Not found."}\n'), 'json');
-    assert.is(await detect('{"error":{"id":5}}'), 'json');
-    // a problem of RFC 9457, whose status is no note's
-    assert.is(await detect('{"title":"Not Found","status":404}'), 'json');
-    assert.is(await detect(`{"detail":"Not found."}\n${POINT}`), 'ndjson');
-    assert.is(await detect('{"id":1}'), 'ndjson');
-  });
+  assert.is(await detect(`\x1e${POINT}\n\x1e${POINT}\n`), 'ndjson');
+  assert.is(await detect('\x1e{"type":"Feature",\n"geometry":null}\n'), 'ndjson');
+  assert.match(await refusal(detect('\x1e[1]')), /begins with/);
+  assert.is(await detect('{"detail":"Not found."}\n'), 'json');
+  assert.is(await detect('{"error":{"id":5}}'), 'json');
+  // a problem of RFC 9457, whose status is no note's
+  assert.is(await detect('{"title":"Not Found","status":404}'), 'json');
+  assert.is(await detect(`{"detail":"Not found."}\n${POINT}`), 'ndjson');
+  assert.is(await detect('{"id":1}'), 'ndjson');
 });
 
 test('MessagePack is known by a first map or array', async () => {
-  await detecting(async (detect) => {
-    for (const start of [0x80, 0x8f, 0x90, 0x9f, 0xdc, 0xdd, 0xde, 0xdf]) {
-      assert.is(await detect(Buffer.of(start, 0, 0, 0, 0)), 'msgpack');
-    }
-    assert.is(await detect(gzipSync(Buffer.of(0x81))), 'msgpack');
-    for (const start of [0xc0, 0xd4, 0xa7, 0xe0, 0x7f]) {
-      assert.match(await refusal(detect(Buffer.of(start, 0xff, 1))), /begins with the bytes|text/);
-    }
-  });
+  for (const start of [0x80, 0x8f, 0x90, 0x9f, 0xdc, 0xdd, 0xde, 0xdf]) {
+    assert.is(await detect(Buffer.of(start, 0, 0, 0, 0)), 'msgpack');
+  }
+  assert.is(await detect(gzipSync(Buffer.of(0x81))), 'msgpack');
+  for (const start of [0xc0, 0xd4, 0xa7, 0xe0, 0x7f]) {
+    assert.match(await refusal(detect(Buffer.of(start, 0xff, 1))), /begins with the bytes|text/);
+  }
 });
 
 test('what it is instead is said', async () => {
-  await detecting(async (detect) => {
-    const says = async (content: string | Uint8Array, pattern: RegExp): Promise<void> => {
-      const message = await refusal(detect(content));
-      assert.match(message, pattern);
-      assert.match(message, /points\.txt: /);
-    };
-    await says('', /the file is empty/);
-    await says(' \r\n\t ', /the file is empty, or has only white space/);
-    await says(gzipSync(''), /the file is empty/);
-    await says(
-      Buffer.from(`\ufeff${POINT}`, 'utf16le'),
-      /begins with UTF-16 text; save it as UTF-8/,
-    );
-    await says(Buffer.from(`\ufeff${POINT}`, 'utf16le').swap16(), /UTF-16/);
-    await says(Buffer.from(POINT, 'utf16le'), /zero bytes, which may be UTF-16/);
-    await says(Buffer.from(POINT, 'utf16le').swap16(), /zero bytes, which may be UTF-16/);
-    await says('PK\x03\x04\x14', /begins with a ZIP archive or a spreadsheet/);
-    await says(Buffer.of(0x28, 0xb5, 0x2f, 0xfd), /Zstandard/);
-    await says('<?xml version="1.0"?>', /XML or HTML/);
-    await says('SQLite format 3\0', /SQLite/);
-    await says(gzipSync(gzipSync(POINT)), /gzip data inside gzip data/);
-    await says('hello', /the text "hello"; accepted are/);
-    await says('"text"', /the text "\\"text\\""/);
-    await says(Buffer.of(0xff, 0x00), /begins with/);
-    await says(Buffer.of(0xe9, 0x74, 0xe9, 0x0a), /text that is not UTF-8, .*; save it as UTF-8; /);
-    await says(Buffer.of(0xe9, 0x74, 0x01, 0x0a), /the bytes e974010a/);
-    await says(Buffer.of(0x1f, 0x8b), /the gzip data is cut short at byte 2/);
-    await says('\x1f\x8b'.padEnd(40, 'x'), /the bytes|the text/);
-  });
+  const says = async (content: string | Uint8Array, pattern: RegExp): Promise<void> => {
+    const message = await refusal(detect(content));
+    assert.match(message, pattern);
+    assert.match(message, /points\.txt: /);
+  };
+  await says('', /the file is empty/);
+  await says(' \r\n\t ', /the file is empty, or has only white space/);
+  await says(gzipSync(''), /the file is empty/);
+  await says(Buffer.from(`\ufeff${POINT}`, 'utf16le'), /begins with UTF-16 text; save it as UTF-8/);
+  await says(Buffer.from(`\ufeff${POINT}`, 'utf16le').swap16(), /UTF-16/);
+  await says(Buffer.from(POINT, 'utf16le'), /zero bytes, which may be UTF-16/);
+  await says(Buffer.from(POINT, 'utf16le').swap16(), /zero bytes, which may be UTF-16/);
+  await says('PK\x03\x04\x14', /begins with a ZIP archive or a spreadsheet/);
+  await says(Buffer.of(0x28, 0xb5, 0x2f, 0xfd), /Zstandard/);
+  await says('<?xml version="1.0"?>', /XML or HTML/);
+  await says('SQLite format 3\0', /SQLite/);
+  await says(gzipSync(gzipSync(POINT)), /gzip data inside gzip data/);
+  await says('hello', /the text "hello"; accepted are/);
+  await says('"text"', /the text "\\"text\\""/);
+  await says(Buffer.of(0xff, 0x00), /begins with/);
+  await says(Buffer.of(0xe9, 0x74, 0xe9, 0x0a), /text that is not UTF-8, .*; save it as UTF-8; /);
+  await says(Buffer.of(0xe9, 0x74, 0x01, 0x0a), /the bytes e974010a/);
+  await says(Buffer.of(0x1f, 0x8b), /the gzip data is cut short at byte 2/);
+  await says('\x1f\x8b'.padEnd(40, 'x'), /the bytes|the text/);
 });
 
 test('what cannot be opened is said without a stack', async () => {

@@ -1,11 +1,10 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
-import { makeFolder } from '../../support/folder.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
-import { type Fields, fixtureRecords, readAll, recordsOf, refusal } from '../../support/rows.js';
+import { accept, type Fields, fixtureRecords, refuse } from '../../support/rows.js';
 import { IS_SOAK } from '../../support/soak.js';
 import { assert, test } from '../../support/uvu.js';
 
@@ -26,18 +25,10 @@ const RECORDS: readonly Fields[] = [
   return JSON.parse(renderPoint(point as Point)) as Fields;
 });
 
-const FILE = join(makeFolder(), 'points');
-
 async function read(bytes: Uint8Array): Promise<{ records: Fields[]; report: unknown }> {
-  writeFileSync(FILE, bytes);
-  const { blocks, report } = await readAll(FILE);
+  const [records, report] = await accept(bytes);
   assert.is(report.format, 'parquet');
-  return { records: recordsOf(blocks), report };
-}
-
-async function refuse(bytes: Uint8Array): Promise<string> {
-  writeFileSync(FILE, bytes);
-  return (await refusal(readAll(FILE))).replaceAll(FILE, 'FILE');
+  return { records, report };
 }
 
 const SHAPES: Readonly<Record<string, ParquetShape>> = {

@@ -1,242 +1,190 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { pack } from 'msgpackr';
 import { MAX_RECORD_BYTES } from '../../../src/formats/block.js';
-import type { LoadReport } from '../../../src/formats/snapshot.js';
-import { makeFolder } from '../../support/folder.js';
-import { type Fields, ndjson, readAll, recordsOf, refusal } from '../../support/rows.js';
+import { accept, ndjson, refuse } from '../../support/rows.js';
 import { assert, test } from '../../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
-/** Runs with functions that read, or fail to read, a file with this content. */
-async function reading(
-  run: (
-    accept: (content: string | Uint8Array, maxInvalid?: number) => Promise<[Fields[], LoadReport]>,
-    refuse: (content: string | Uint8Array, maxInvalid?: number) => Promise<string>,
-  ) => Promise<void>,
-): Promise<void> {
-  const path = join(makeFolder(), 'points');
-  const read = async (
-    content: string | Uint8Array,
-    maxInvalid = 0,
-  ): Promise<[Fields[], LoadReport]> => {
-    writeFileSync(path, content);
-    const { blocks, report } = await readAll(path, { maxInvalid });
-    return [recordsOf(blocks), report];
-  };
-  const refuse = async (content: string | Uint8Array, maxInvalid?: number): Promise<string> =>
-    (await refusal(read(content, maxInvalid))).replaceAll(path, 'FILE');
-  await run(read, refuse);
-}
-
 test('invalid records refuse the file, each with its place, field and reason', async () => {
-  await reading(async (accept, refuse) => {
-    const content = `${ndjson({ ...VALID, id: 1 }, { ...VALID, id: 2, lat: 95 })}{"id":\n${ndjson(
-      { ...VALID, id: 3 },
-      { ...VALID, id: 0, lon: 'x' },
-    )}`;
-    assert.equal((await refuse(content)).split('\n'), [
-      'FILE: 3 of 5 records are invalid, 0 may be (--max-invalid leaves out that many); the first:',
-      '  FILE: line 2: lat: must lie within ±90 degrees, got 95',
-      '  FILE: line 3: record: is not valid JSON: Unexpected end of JSON input',
-      '  FILE: line 5: id: must be a whole number from 1 to 2^53 - 1, got 0',
-      '  FILE: line 5: lon: must be a decimal number of degrees, got "x"',
-    ]);
-    assert.match(await refuse(content, 2), /^FILE: 3 of 5 records are invalid, 2 may be/);
-    const [records, report] = await accept(content, 3);
-    assert.equal(
-      records.map((record) => record['id']),
-      [1, 3],
-    );
-    assert.is(report.points, 2);
-    assert.is(report.invalid, 3);
-    assert.equal(report.problems[0], {
-      place: 'line 2',
-      field: 'lat',
-      reason: 'must lie within ±90 degrees, got 95',
-    });
-    assert.is(report.problems.length, 4);
+  const content = `${ndjson({ ...VALID, id: 1 }, { ...VALID, id: 2, lat: 95 })}{"id":\n${ndjson(
+    { ...VALID, id: 3 },
+    { ...VALID, id: 0, lon: 'x' },
+  )}`;
+  assert.equal((await refuse(content)).split('\n'), [
+    'FILE: 3 of 5 records are invalid, 0 may be (--max-invalid leaves out that many); the first:',
+    '  FILE: line 2: lat: must lie within ±90 degrees, got 95',
+    '  FILE: line 3: record: is not valid JSON: Unexpected end of JSON input',
+    '  FILE: line 5: id: must be a whole number from 1 to 2^53 - 1, got 0',
+    '  FILE: line 5: lon: must be a decimal number of degrees, got "x"',
+  ]);
+  assert.match(await refuse(content, 2), /^FILE: 3 of 5 records are invalid, 2 may be/);
+  const [records, report] = await accept(content, 3);
+  assert.equal(
+    records.map((record) => record['id']),
+    [1, 3],
+  );
+  assert.is(report.points, 2);
+  assert.is(report.invalid, 3);
+  assert.equal(report.problems[0], {
+    place: 'line 2',
+    field: 'lat',
+    reason: 'must lie within ±90 degrees, got 95',
   });
+  assert.is(report.problems.length, 4);
 });
 
 test('formats without lines count records', async () => {
-  await reading(async (_, refuse) => {
-    const records = [{ ...VALID, id: 1 }, { ...VALID }];
-    for (const content of [
-      JSON.stringify(records, null, 2),
-      JSON.stringify({ results: records }),
-      pack(records),
-      gzipSync(JSON.stringify(records)),
-    ]) {
-      assert.match(await refuse(content), '\n  FILE: record 2: id: is required');
-    }
-    assert.match(
-      await refuse('id,lat,lon,created_at\n1,2,3,2023-05-01T12:00Z\n\n,2,3,2023-05-01T12:00Z'),
-      '\n  FILE: line 4: id: is required',
-    );
-  });
+  const records = [{ ...VALID, id: 1 }, { ...VALID }];
+  for (const content of [
+    JSON.stringify(records, null, 2),
+    JSON.stringify({ results: records }),
+    pack(records),
+    gzipSync(JSON.stringify(records)),
+  ]) {
+    assert.match(await refuse(content), '\n  FILE: record 2: id: is required');
+  }
+  assert.match(
+    await refuse('id,lat,lon,created_at\n1,2,3,2023-05-01T12:00Z\n\n,2,3,2023-05-01T12:00Z'),
+    '\n  FILE: line 4: id: is required',
+  );
 });
 
 test('the first ten problems are kept, all are counted', async () => {
-  await reading(async (accept, refuse) => {
-    const content = ndjson(...Array.from({ length: 1000 }, () => ({ ...VALID })));
-    const lines = (await refuse(content)).split('\n');
-    assert.match(lines[0]!, '1000 of 1000 records');
-    assert.is(lines.length, 11);
-    assert.is(lines[10], '  FILE: line 10: id: is required');
-    const [records, report] = await accept(content, 1000);
-    assert.equal([records.length, report.invalid, report.problems.length], [0, 1000, 10]);
-  });
+  const content = ndjson(...Array.from({ length: 1000 }, () => ({ ...VALID })));
+  const lines = (await refuse(content)).split('\n');
+  assert.match(lines[0]!, '1000 of 1000 records');
+  assert.is(lines.length, 11);
+  assert.is(lines[10], '  FILE: line 10: id: is required');
+  const [records, report] = await accept(content, 1000);
+  assert.equal([records.length, report.invalid, report.problems.length], [0, 1000, 10]);
 });
 
 test('of two records with one id the first stands', async () => {
-  await reading(async (accept, refuse) => {
-    const content = ndjson(
-      { ...VALID, id: 7, comment: 'first' },
-      { ...VALID, id: 8, lat: 99 },
-      { ...VALID, id: 7, comment: 'second' },
-      // an invalid record has taken no id
-      { ...VALID, id: 8 },
-    );
-    assert.match(await refuse(content), "\n  FILE: line 3: id: 7 is an earlier record's");
-    const [records] = await accept(content, 2);
-    assert.equal(
-      records.map((record) => [record['id'], record['comment']]),
-      [
-        [7, 'first'],
-        [8, ''],
-      ],
-    );
-  });
+  const content = ndjson(
+    { ...VALID, id: 7, comment: 'first' },
+    { ...VALID, id: 8, lat: 99 },
+    { ...VALID, id: 7, comment: 'second' },
+    // an invalid record has taken no id
+    { ...VALID, id: 8 },
+  );
+  assert.match(await refuse(content), "\n  FILE: line 3: id: 7 is an earlier record's");
+  const [records] = await accept(content, 2);
+  assert.equal(
+    records.map((record) => [record['id'], record['comment']]),
+    [
+      [7, 'first'],
+      [8, ''],
+    ],
+  );
 });
 
 test('a record may have as many bytes as the format has room for, and no more', async () => {
-  await reading(async (accept, refuse) => {
-    const [[bare]] = await accept(ndjson({ ...VALID, id: 1 }));
-    const room = MAX_RECORD_BYTES - Buffer.byteLength(JSON.stringify(bare));
-    const [[record]] = await accept(ndjson({ ...VALID, id: 1, comment: 'x'.repeat(room) }));
-    assert.is(String(record!['comment']).length, room);
-    // é takes two bytes, and is no longer for being written as an escape
-    const escaped = `{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00Z","comment":"${'\\u00e9'.repeat(room / 2)}"}`;
-    assert.is((await accept(escaped))[0].length, 1);
-    assert.is(
-      await refuse(ndjson({ ...VALID, id: 1, comment: `${'x'.repeat(room - 1)}é` })),
-      'FILE: 1 of 1 records are invalid, 0 may be (--max-invalid leaves out that many); the first:\n' +
-        `  FILE: line 1: record: has ${MAX_RECORD_BYTES + 1} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`,
-    );
-  });
+  const [[bare]] = await accept(ndjson({ ...VALID, id: 1 }));
+  const room = MAX_RECORD_BYTES - Buffer.byteLength(JSON.stringify(bare));
+  const [[record]] = await accept(ndjson({ ...VALID, id: 1, comment: 'x'.repeat(room) }));
+  assert.is(String(record!['comment']).length, room);
+  // é takes two bytes, and is no longer for being written as an escape
+  const escaped = `{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00Z","comment":"${'\\u00e9'.repeat(room / 2)}"}`;
+  assert.is((await accept(escaped))[0].length, 1);
+  assert.is(
+    await refuse(ndjson({ ...VALID, id: 1, comment: `${'x'.repeat(room - 1)}é` })),
+    'FILE: 1 of 1 records are invalid, 0 may be (--max-invalid leaves out that many); the first:\n' +
+      `  FILE: line 1: record: has ${MAX_RECORD_BYTES + 1} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`,
+  );
 });
 
 test('unknown keys are dropped and counted, up to a hundred of them by name', async () => {
-  await reading(async (accept) => {
-    const records = Array.from({ length: 300 }, (_, id) => ({
-      ...VALID,
-      id: id + 1,
-      user: 'x',
-      [`key${id}`]: 1,
-      ...JSON.parse('{"__proto__":1}'),
-      [`${'k'.repeat(100)}${id}`]: 1,
-    }));
-    const [loaded, { unknownKeys }] = await accept(ndjson(...records));
-    assert.equal(Object.keys(loaded[0]!).sort(), [
-      ...['comment', 'created_at', 'id', 'is_processed', 'lat', 'lon', 'modified_at', 'status'],
-    ]);
-    assert.is(unknownKeys['user'], 300);
-    assert.is(Object.getOwnPropertyDescriptor(unknownKeys, '__proto__')?.value, 300);
-    assert.is(unknownKeys[`${'k'.repeat(60)}…`], 300);
-    assert.is(Object.keys(unknownKeys).length, 101);
-    assert.is(unknownKeys['(other keys)'], 300 - 97);
-  });
+  const records = Array.from({ length: 300 }, (_, id) => ({
+    ...VALID,
+    id: id + 1,
+    user: 'x',
+    [`key${id}`]: 1,
+    ...JSON.parse('{"__proto__":1}'),
+    [`${'k'.repeat(100)}${id}`]: 1,
+  }));
+  const [loaded, { unknownKeys }] = await accept(ndjson(...records));
+  assert.equal(Object.keys(loaded[0]!).sort(), [
+    ...['comment', 'created_at', 'id', 'is_processed', 'lat', 'lon', 'modified_at', 'status'],
+  ]);
+  assert.is(unknownKeys['user'], 300);
+  assert.is(Object.getOwnPropertyDescriptor(unknownKeys, '__proto__')?.value, 300);
+  assert.is(unknownKeys[`${'k'.repeat(60)}…`], 300);
+  assert.is(Object.keys(unknownKeys).length, 101);
+  assert.is(unknownKeys['(other keys)'], 300 - 97);
 });
 
 test('a file of nothing but invalid records is not read to its end', async () => {
-  await reading(async (accept, refuse) => {
-    const content = gzipSync(`{}\n${'1\n'.repeat(1_000_000)}`);
-    const [summary] = (await refuse(content, 5)).split('\n');
-    const [, invalid, total] = /^FILE: (\d+) of the first (\d+) records/.exec(summary!) ?? [];
-    assert.is(total, invalid);
-    assert.ok(Number(invalid) > 100_000 && Number(invalid) < 400_000, summary);
-    assert.is((await accept(content, 1_000_001))[1].invalid, 1_000_001);
-  });
+  const content = gzipSync(`{}\n${'1\n'.repeat(1_000_000)}`);
+  const [summary] = (await refuse(content, 5)).split('\n');
+  const [, invalid, total] = /^FILE: (\d+) of the first (\d+) records/.exec(summary!) ?? [];
+  assert.is(total, invalid);
+  assert.ok(Number(invalid) > 100_000 && Number(invalid) < 400_000, summary);
+  assert.is((await accept(content, 1_000_001))[1].invalid, 1_000_001);
 });
 
 test('an error message in place of a snapshot is shown', async () => {
-  await reading(async (_, refuse) => {
-    const message = 'this one is {"detail":"Invalid token."}';
-    for (const content of ['{"detail":"Invalid token."}', '{"detail":"Invalid token."}\n\n']) {
-      assert.match(await refuse(content, 9), message);
-    }
-    const long = JSON.stringify({ errors: ['x'.repeat(1e6)] }, null, 1);
-    assert.ok((await refuse(long)).length < 500);
-  });
+  const message = 'this one is {"detail":"Invalid token."}';
+  for (const content of ['{"detail":"Invalid token."}', '{"detail":"Invalid token."}\n\n']) {
+    assert.match(await refuse(content, 9), message);
+  }
+  const long = JSON.stringify({ errors: ['x'.repeat(1e6)] }, null, 1);
+  assert.ok((await refuse(long)).length < 500);
 });
 
 test('a number that JSON does not have is named', async () => {
-  await reading(async (_, refuse) => {
-    const content = pack({ ...VALID, id: Number.NaN, lat: Number.POSITIVE_INFINITY });
-    assert.match(
-      await refuse(content),
-      /id: must be a whole number from 1 to 2\^53 - 1, got NaN\n/,
-    );
-    assert.match(await refuse(content), /lat: must .*, got Infinity$/);
-  });
+  const content = pack({ ...VALID, id: Number.NaN, lat: Number.POSITIVE_INFINITY });
+  assert.match(await refuse(content), /id: must be a whole number from 1 to 2\^53 - 1, got NaN\n/);
+  assert.match(await refuse(content), /lat: must .*, got Infinity$/);
 });
 
 test('a page of a longer list is reported', async () => {
-  await reading(async (accept) => {
-    const results = [{ ...VALID, id: 1 }];
-    const [, whole] = await accept(JSON.stringify({ count: 1, next: null, results }));
-    assert.is(whole.page, undefined);
-    const [, page] = await accept(JSON.stringify({ count: 3, next: null, results }));
-    assert.is(page.page, 'it says that there are 3 records, and has 1');
-  });
+  const results = [{ ...VALID, id: 1 }];
+  const [, whole] = await accept(JSON.stringify({ count: 1, next: null, results }));
+  assert.is(whole.page, undefined);
+  const [, page] = await accept(JSON.stringify({ count: 3, next: null, results }));
+  assert.is(page.page, 'it says that there are 3 records, and has 1');
 });
 
 test('one record of many megabytes is an invalid one among the others', async () => {
-  await reading(async (accept, refuse) => {
-    const records = [1, 2, 3].map((id) => ({
-      ...VALID,
-      id,
-      comment: id === 2 ? 'x'.repeat(1e7) : '',
-    }));
-    const content = JSON.stringify(records);
-    assert.match(await refuse(content), /\n {2}FILE: record 2: record: is longer than \d+ bytes$/);
-    const [read, { invalid }] = await accept(content, 1);
-    assert.equal([read.map((record) => record['id']), invalid], [[1, 3], 1]);
-  });
+  const records = [1, 2, 3].map((id) => ({
+    ...VALID,
+    id,
+    comment: id === 2 ? 'x'.repeat(1e7) : '',
+  }));
+  const content = JSON.stringify(records);
+  assert.match(await refuse(content), /\n {2}FILE: record 2: record: is longer than \d+ bytes$/);
+  const [read, { invalid }] = await accept(content, 1);
+  assert.equal([read.map((record) => record['id']), invalid], [[1, 3], 1]);
 });
 
 test('what breaks the whole file is no matter of --max-invalid', async () => {
-  await reading(async (_, refuse) => {
-    const record = JSON.stringify({ ...VALID, id: 1 });
-    const many = `[${`${record},`.repeat(20_000)}`;
-    assert.match(
-      await refuse(many, 1e9),
-      new RegExp(`^FILE: the JSON document is cut short: it ends at byte ${many.length}, inside`),
-    );
-    assert.match(
-      await refuse(`[${record},]`, 1e9),
-      /^FILE: broken at byte \d+, in or behind record 2/,
-    );
-    assert.match(
-      await refuse('{"a":\n1}', 1e9),
-      /^FILE: a JSON document must be an array of records/,
-    );
-    assert.match(
-      await refuse(pack([1, 2]).subarray(0, 2), 1e9),
-      /^FILE: broken in record 2, at byte 2/,
-    );
-    assert.match(
-      await refuse('id,lat,lon,created_at\n1,2,3,"4', 1e9),
-      /^FILE: line 2: a quote that opens is never closed/,
-    );
-    assert.match(
-      await refuse(gzipSync(`[${record}`), 1e9),
-      /^FILE \(gunzipped\): the JSON document is cut short/,
-    );
-  });
+  const record = JSON.stringify({ ...VALID, id: 1 });
+  const many = `[${`${record},`.repeat(20_000)}`;
+  assert.match(
+    await refuse(many, 1e9),
+    new RegExp(`^FILE: the JSON document is cut short: it ends at byte ${many.length}, inside`),
+  );
+  assert.match(
+    await refuse(`[${record},]`, 1e9),
+    /^FILE: broken at byte \d+, in or behind record 2/,
+  );
+  assert.match(
+    await refuse('{"a":\n1}', 1e9),
+    /^FILE: a JSON document must be an array of records/,
+  );
+  assert.match(
+    await refuse(pack([1, 2]).subarray(0, 2), 1e9),
+    /^FILE: broken in record 2, at byte 2/,
+  );
+  assert.match(
+    await refuse('id,lat,lon,created_at\n1,2,3,"4', 1e9),
+    /^FILE: line 2: a quote that opens is never closed/,
+  );
+  assert.match(
+    await refuse(gzipSync(`[${record}`), 1e9),
+    /^FILE \(gunzipped\): the JSON document is cut short/,
+  );
 });
 
 test.run();
