@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import * as assert from 'uvu/assert';
-import { type Envelope, LIST } from '../support/client.js';
+import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
 import { browserTest, pageTest, withoutMap } from './shared.js';
@@ -114,10 +114,8 @@ async function viewOf(page: Page): Promise<{ center: [number, number]; zoom: num
 browserTest(
   'a point is on the map after it was posted, without a reload',
   async (visitor, service) => {
-    const headers = { 'Content-Type': 'application/json' };
     const post = async (lat: number, tags: readonly string[]): Promise<void> => {
-      const body = JSON.stringify({ lat, lon: 30, tags });
-      assert.is((await service.get(LIST, { method: 'POST', headers, body })).status, 201);
+      assert.is((await service.get(LIST, jsonPost({ lat, lon: 30, tags }))).status, 201);
     };
     await visitor.visit([service.site], async (page) => {
       await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { Store } from '../../src/posts/store.js';
-import { type Envelope, LIST, type Reply } from '../support/client.js';
+import { type Envelope, jsonPost, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
@@ -27,11 +27,10 @@ test.before(async () => {
 
 /** Posts a point; returns its sequence and its record. */
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {
-  const body = JSON.stringify({ lat: 1, lon: 2, ...fields });
-  const headers = { 'Content-Type': 'application/json' };
-  const { status, text, headers: got } = await service.get(LIST, { method: 'POST', headers, body });
+  const asked = jsonPost({ lat: 1, lon: 2, ...fields });
+  const { status, text, headers } = await service.get(LIST, asked);
   assert.is(status, 201, text);
-  return { sequence: Number(got['waypost-sequence']), record: text };
+  return { sequence: Number(headers['waypost-sequence']), record: text };
 }
 
 function idsOf({ text }: Reply): number[] {

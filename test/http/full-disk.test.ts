@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Envelope, LIST } from '../support/client.js';
+import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
+import { FORM, imageForm } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
@@ -21,9 +22,8 @@ testUnless(
     const service = await startService([...flags, '--posts-per-address', '0']);
     const details: string[] = [];
     const post = async (comment: string): Promise<number> => {
-      const body = JSON.stringify({ lat: '10.5', lon: '-20.25', comment });
-      const headers = { 'Content-Type': 'application/json' };
-      const reply = await service.get(LIST, { method: 'POST', body, headers });
+      const fields = { lat: '10.5', lon: '-20.25', comment };
+      const reply = await service.get(LIST, jsonPost(fields));
       if (reply.status === 503) details.push(reply.json<{ detail: string }>().detail);
       return reply.status;
     };
@@ -71,11 +71,8 @@ testUnless(
     const flags = ['--snapshot', SNAPSHOT, '--journal', join(folder, 'points.journal')];
     const service = await startService([...flags, '--media', media]);
     const post = async (): Promise<number> => {
-      const field = '--X\r\nContent-Disposition: form-data; name=';
-      const place = `${field}"lat"\r\n\r\n10.5\r\n${field}"lon"\r\n\r\n-20.25\r\n`;
-      const head = `${place}${field}"image"; filename="a.jpg"\r\n\r\n`;
-      const body = Buffer.concat([Buffer.from(head), JPEG, Buffer.from('\r\n--X--\r\n')]);
-      const headers = { 'Content-Type': 'multipart/form-data; boundary=X' };
+      const body = imageForm({ lat: '10.5', lon: '-20.25' }, JPEG);
+      const headers = { 'Content-Type': FORM };
       return (await service.get(LIST, { method: 'POST', body, headers })).status;
     };
     const allow = (bytes: string): void => {

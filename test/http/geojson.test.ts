@@ -1,4 +1,4 @@
-import { type Envelope, LIST } from '../support/client.js';
+import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { checkCollection, checkFeature, type PointFeature } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -187,14 +187,8 @@ test('the root names the resources, and they are there', async () => {
 
 // what stands above finds no point after the snapshot's
 test('a posted point is in the GeoJSON of the next request, and has the keys that are asked for', async () => {
-  const body = JSON.stringify({
-    lat: '-77.5',
-    lon: '166.25',
-    comment: 'new "here"',
-    tags: ['ice'],
-  });
-  const headers = { 'content-type': 'application/json' };
-  const posted = await service.get(LIST, { method: 'POST', headers, body });
+  const fields = { lat: '-77.5', lon: '166.25', comment: 'new "here"', tags: ['ice'] };
+  const posted = await service.get(LIST, jsonPost(fields));
   assert.is(posted.status, 201, posted.text);
   const query = `${LIST}?bbox=166.25,-77.5,166.25,-77.5`;
   const { features } = checkCollection((await service.get(`${query}&format=geojson`)).text);

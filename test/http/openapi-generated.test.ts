@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { createGeneration } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
-import { ask } from '../support/client.js';
+import { ask, jsonPost } from '../support/client.js';
 import { readerOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
@@ -130,9 +130,7 @@ test('posts are answered as the document says, as JSON and as a page', async () 
   const path = '/rest/map_data_points/';
   let accepted = 0;
   const post = async (body: object, accept: string): Promise<void> => {
-    const headers = { 'Content-Type': 'application/json', Accept: accept };
-    const asked = { method: 'POST', headers, body: JSON.stringify(body) };
-    const reply = await service.get(path, asked);
+    const reply = await service.get(path, jsonPost(body, { Accept: accept }));
     if (reply.status === 201) accepted += 1;
     else assert.is(reply.status, 400);
     assert.is(check.problems('POST', path, reply).join(), '');

@@ -4,6 +4,7 @@ import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
+import { FORM, imageForm } from '../support/forms.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -126,26 +127,15 @@ test('what is wrong with a value stands beside its field', async () => {
   assert.match(text, '<option selected>up</option>');
 });
 
-const BOUNDARY = 'b';
-
 /** Posts a form as a browser does. */
 function post(
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
   image?: Buffer,
 ): Promise<Reply> {
-  const parts = Object.entries(fields).map(
-    ([name, value]) =>
-      `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
-  );
-  const file = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="image"; filename="${image ? 'a.png' : ''}"\r\nContent-Type: image/png\r\n\r\n`;
-  const body = Buffer.concat([
-    Buffer.from(parts.join('') + file),
-    image ?? Buffer.alloc(0),
-    Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
-  ]);
-  const type = `multipart/form-data; boundary=${BOUNDARY}`;
-  const own = { accept, 'Content-Type': type, 'Sec-Fetch-Site': 'same-origin' };
+  const file = image ?? Buffer.alloc(0);
+  const body = imageForm(fields, file, image ? 'a.png' : '', 'image/png');
+  const own = { accept, 'Content-Type': FORM, 'Sec-Fetch-Site': 'same-origin' };
   return service.get(LIST, { method: 'POST', headers: { ...own, ...headers }, body });
 }
 

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { exchange, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
+import { FORM, formOf, part } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
@@ -11,7 +12,6 @@ import { until } from '../support/wait.js';
 
 const ATTACKER = '198.51.100.1';
 const OTHER = '203.0.113.7';
-const FORM = 'multipart/form-data; boundary=XX';
 const JSON_TYPE = 'application/json';
 
 const home = makeFolder();
@@ -32,17 +32,10 @@ function post(body: string | Buffer, type: string, more: Record<string, string> 
   return service.get(LIST, { method: 'POST', body, headers });
 }
 
-function part(name: string, value: string | Buffer, file?: string): Buffer {
-  const fileName = file === undefined ? '' : `; filename="${file}"`;
-  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
-}
-
 const PLACE = [part('lat', '10.5'), part('lon', '-20.25')];
 
 function postImage(more: Record<string, string> = {}): Promise<Reply> {
-  const body = [...PLACE, part('image', JPEG, 'a.jpg'), Buffer.from('--XX--\r\n')];
-  return post(Buffer.concat(body), FORM, more);
+  return post(formOf([...PLACE, part('image', JPEG, 'a.jpg')]), FORM, more);
 }
 
 /** Sends a post of the attacker without its end; `answer` tells what has come back. */
@@ -124,8 +117,8 @@ test('a second image part without a name keeps no upload, in silence and when th
 });
 
 test('a form whose raw JSON is none keeps no upload', async () => {
-  const body = [part('_content', '{bad'), part('image', JPEG, 'a.jpg'), Buffer.from('--XX--\r\n')];
-  const reply = await post(Buffer.concat(body), FORM, { Accept: 'text/html' });
+  const body = formOf([part('_content', '{bad'), part('image', JPEG, 'a.jpg')]);
+  const reply = await post(body, FORM, { Accept: 'text/html' });
   assert.is(reply.status, 400);
   assert.equal(readdirSync(incoming), []);
 });

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
+import { FORM, imageForm } from '../support/forms.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
@@ -42,18 +43,8 @@ function post(
     readonly to?: OwnService;
   } = {},
 ): Promise<Reply> {
-  const texts = Object.entries({ lat: '10.5', lon: '-20.25', ...fields }).map(
-    ([field, value]) =>
-      `--XX\r\nContent-Disposition: form-data; name="${field}"\r\n\r\n${value}\r\n`,
-  );
-  const head = `--XX\r\nContent-Disposition: form-data; name="image"; filename="${name}"\r\n\r\n`;
-  const body = Buffer.concat([
-    Buffer.from(texts.join('') + head),
-    file,
-    Buffer.from('\r\n--XX--\r\n'),
-  ]);
-  const type = { 'Content-Type': 'multipart/form-data; boundary=XX' };
-  return to.get(LIST, { method: 'POST', body, headers: { ...type, ...headers } });
+  const body = imageForm({ lat: '10.5', lon: '-20.25', ...fields }, file, name);
+  return to.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
 }
 
 /** Every image that is stored, as records name them, once nothing is on its way. */

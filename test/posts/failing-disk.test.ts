@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { makeFolder } from '../support/folder.js';
-import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-posts.js';
+import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { ROOT, type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
@@ -29,46 +29,35 @@ testUnless(
     mkdirSync(inside);
     const [snapshot, failing] = [join(folder, 'notes'), join(folder, 'failing')];
     writeFileSync(snapshot, FIRST_NOTE);
-    const start = (): Promise<Service> =>
-      startService(['--snapshot', snapshot, '--posts-per-address', '0'], {
+    const start = (): Promise<Service> => {
+      rmSync(failing, { force: true });
+      return startService(['--snapshot', snapshot, '--posts-per-address', '0'], {
         WAYPOST_JOURNAL: join(inside, 'points.journal'),
         LD_PRELOAD: LIBRARY,
         FAIL_PATH: '.journal',
         FAIL_ONE_IN: String(2 + random.int(30)),
         FAIL_SWITCH: failing,
       });
+    };
+    const ordeal = { clients: CLIENTS, told, random, start };
     let service = await start();
     for (let round = 0; round < ROUNDS; round++) {
-      const more = (count: number): Promise<void> => {
-        const before = told.acknowledged.size;
-        return until(`${count} posts`, () => told.acknowledged.size >= before + count);
-      };
-      const stop = new AbortController();
-      const clients = Array.from({ length: CLIENTS }, (_, i) =>
-        postOn(service, `${round}-${i}`, told, random.int(4), stop.signal),
-      );
-      await more(CLIENTS);
-      writeFileSync(failing, '');
-      await until('posts are refused', async () => {
-        const { accepted, reason } = (await readyOf(service)).posts;
-        if (!accepted) assert.match(reason!, /^the journal fails: /);
-        return !accepted;
+      service = await suffer(service, `round-${round}`, ordeal, async (more) => {
+        writeFileSync(failing, '');
+        await until('posts are refused', async () => {
+          const { accepted, reason } = (await readyOf(service)).posts;
+          if (!accepted) assert.match(reason!, /^the journal fails: /);
+          return !accepted;
+        });
+        await delay(random.int(200));
+        if (random.chance(0.5)) {
+          rmSync(failing);
+          await until('posts are taken', async () => (await readyOf(service)).posts.accepted);
+          await more();
+          assert.is((await metricsOf(service)).value('waypost_journal_failing'), 0);
+        }
       });
-      await delay(random.int(200));
-      if (random.chance(0.5)) {
-        rmSync(failing);
-        await until('posts are taken', async () => (await readyOf(service)).posts.accepted);
-        await more(CLIENTS);
-        assert.is((await metricsOf(service)).value('waypost_journal_failing'), 0);
-      }
-      process.kill(service.pid, random.chance(0.7) ? 'SIGKILL' : 'SIGTERM');
-      stop.abort();
-      await Promise.all([service.ended, ...clients]);
-      rmSync(failing, { force: true });
-      service = await start();
-      await keepsPromises(service, told, random, `round ${round}`);
     }
-    await service.stop();
   },
 );
 

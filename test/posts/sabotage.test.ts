@@ -17,7 +17,7 @@ import { Store } from '../../src/posts/store.js';
 import { ACCIDENTS, type Ordered } from '../support/accidents.js';
 import { makeFolder } from '../support/folder.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
-import { FIRST_NOTE, keepsPromises, postOn, toldNothing } from '../support/kept-posts.js';
+import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
@@ -121,32 +121,19 @@ test('whatever happens to the file while clients post, the next start has all an
   let service = await start();
   for (const [name, happen] of Object.entries(SERVED)) {
     if (!IS_SOAK && !SHORTLY.test(name)) continue;
-    try {
-      const more = (count: number): Promise<void> => {
-        const before = told.acknowledged.size;
-        return until(`${count} posts`, () => told.acknowledged.size >= before + count);
-      };
-      const stop = new AbortController();
-      const clients = Array.from({ length: CLIENTS }, (_, i) =>
-        postOn(service, `${name.replaceAll(' ', '-')}-${i}`, told, random.int(4), stop.signal),
-      );
-      await more(CLIENTS);
-      // it may be half of a transaction, which the copy beside it cannot mend
-      copyFileSync(path, `${folder}/old`);
-      await more(CLIENTS);
-      await happen(path, `${folder}/old`, service);
-      await more(POSTS_AFTER);
-      process.kill(service.pid, random.chance(0.5) ? 'SIGKILL' : 'SIGTERM');
-      stop.abort();
-      await Promise.all([service.ended, ...clients]);
-      service = await start();
-      await keepsPromises(service, told, random, name);
-    } catch (error) {
-      await service.stop();
-      throw error;
-    }
+    service = await suffer(
+      service,
+      name.replaceAll(' ', '-'),
+      { clients: CLIENTS, told, random, start },
+      async (more) => {
+        // it may be half of a transaction, which the copy beside it cannot mend
+        copyFileSync(path, `${folder}/old`);
+        await more();
+        await happen(path, `${folder}/old`, service);
+        await more(POSTS_AFTER);
+      },
+    );
   }
-  await service.stop();
 });
 
 test('puts a file aside that is not its own, and goes on', async () => {

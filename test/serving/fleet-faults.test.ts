@@ -1,5 +1,5 @@
 import { createServer } from 'node:net';
-import { LIST } from '../support/client.js';
+import { jsonPost, LIST } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
 import { type Asking, Instances, keysIn, post, snapshot } from '../support/instances.js';
@@ -76,11 +76,8 @@ fleet.check('a connection that is cut in the middle of a commit makes no point t
   for (let round = 0; round < 3; round++) {
     proxy.cutInCommit();
     // without a key: only the name of the batch tells it
-    const { status } = await service.get(LIST, {
-      method: 'POST',
-      body: JSON.stringify({ lat: '1', lon: '2', comment: `cut-${round}` }),
-      headers: { 'Content-Type': 'application/json' },
-    });
+    const fields = { lat: '1', lon: '2', comment: `cut-${round}` };
+    const { status } = await service.get(LIST, jsonPost(fields));
     assert.is(status, 201);
   }
   proxy.cut();

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
-import { type Envelope, LIST } from '../support/client.js';
+import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { assertSame } from '../support/fleet.js';
 import { makeFolder } from '../support/folder.js';
 import { type Asking, Instances, keysIn, post, snapshot, write } from '../support/instances.js';
@@ -22,11 +22,8 @@ fleet.check('what one instance accepts, every one answers, byte for byte', async
   const posts = Array.from({ length: 60 }, (_, i) => post(instances[i % 2]!, `key-${i}`));
   await Promise.all(posts);
   const comment = 'a "quote", \\, \n and 🎉';
-  const { headers } = await instances[0]!.get(LIST, {
-    method: 'POST',
-    body: JSON.stringify({ lat: '1', lon: '2', comment }),
-    headers: { 'Content-Type': 'application/json' },
-  });
+  const asked = jsonPost({ lat: '1', lon: '2', comment });
+  const { headers } = await instances[0]!.get(LIST, asked);
   const last = Number(headers['waypost-sequence']);
   assert.is(last, 61);
   await assertSame(instances, 1, 40, last);

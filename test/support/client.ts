@@ -31,6 +31,12 @@ export interface Envelope {
   readonly results: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** A POST of these fields as JSON. */
+export function jsonPost(fields: object, headers: OutgoingHttpHeaders = {}): Asked {
+  const type = { 'Content-Type': 'application/json' };
+  return { method: 'POST', body: JSON.stringify(fields), headers: { ...type, ...headers } };
+}
+
 /** Sends one request to a service on this machine; the Host header is what `headers` says it is. */
 export function ask(port: number, path: string, asked: Asked = {}): Promise<Reply> {
   const { method = 'GET', body, agent } = asked;

@@ -1,5 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import { Random } from '../../src/cli/generate/random.js';
+import { FORM, formOf, part } from './forms.js';
 import { chunk, claimingPng, JPEG, PNG, phoneJpeg, phonePng } from './images.js';
 
 /** A post to send. */
@@ -125,16 +126,8 @@ function form(random: Random): HostilePost {
   return { headers: {}, body: Buffer.from(pairs.join('&')) };
 }
 
-function part(name: string, value: string | Buffer, file?: string, type?: string): Buffer {
-  const fileName = file === undefined ? '' : `; filename="${file}"`;
-  const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
-  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n${typeLine}\r\n`;
-  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
-}
-
 function multipart(parts: readonly Buffer[]): HostilePost {
-  const headers = { 'Content-Type': 'multipart/form-data; boundary=XX' };
-  return { headers, body: Buffer.concat([...parts, Buffer.from('--XX--\r\n')]) };
+  return { headers: { 'Content-Type': FORM }, body: formOf(parts) };
 }
 
 function fieldParts(random: Random): Buffer[] {

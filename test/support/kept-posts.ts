@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
 import { LIST, type Reply } from './client.js';
+import { FORM, imageForm } from './forms.js';
 import { JPEG } from './images.js';
 import { listAll, postKeyed } from './posted.js';
 import type { Service } from './service.js';
@@ -76,16 +77,8 @@ function postOnce(
 ): Promise<Reply> {
   const hasOne = hasImages && Number(key.split('-').at(-1)) % IMAGES === IMAGES - 1;
   if (!hasOne) return postKeyed(service, key, agent);
-  const field = '--X\r\nContent-Disposition: form-data; name=';
-  const fields = { lat: '10', lon: '20', comment: key };
-  const head = Object.entries(fields).map(([name, text]) => `${field}"${name}"\r\n\r\n${text}\r\n`);
-  const image = `${field}"image"; filename="a.jpg"\r\n\r\n`;
-  const body = Buffer.concat([
-    Buffer.from(head.join('') + image),
-    JPEG,
-    Buffer.from('\r\n--X--\r\n'),
-  ]);
-  const headers = { 'Content-Type': 'multipart/form-data; boundary=X', 'Idempotency-Key': key };
+  const body = imageForm({ lat: '10', lon: '20', comment: key }, JPEG);
+  const headers = { 'Content-Type': FORM, 'Idempotency-Key': key };
   return service.get(LIST, { method: 'POST', body, headers, agent });
 }
 
@@ -142,6 +135,42 @@ export async function keepsPromises(
   }
   open.clear();
   agent.destroy();
+}
+
+/** What posts go through: clients that post, and a service that is killed and starts again. */
+export interface Ordeal {
+  readonly clients: number;
+  readonly told: Told;
+  readonly random: Random;
+  start(): Promise<Service>;
+}
+
+/**
+ * Has clients post to a service, kills it after `happen`, which may wait until `more` posts are
+ * acknowledged, starts it again and asserts that it keeps its promises. Returns the new one.
+ */
+export async function suffer(
+  service: Service,
+  name: string,
+  { clients, told, random, start }: Ordeal,
+  happen: (more: (count?: number) => Promise<void>) => Promise<void>,
+): Promise<Service> {
+  const more = (count = clients): Promise<void> => {
+    const before = told.acknowledged.size;
+    return until(`${count} posts`, () => told.acknowledged.size >= before + count);
+  };
+  const stop = new AbortController();
+  const posting = Array.from({ length: clients }, (_, i) =>
+    postOn(service, `${name}-${i}`, told, random.int(4), stop.signal),
+  );
+  await more();
+  await happen(more);
+  process.kill(service.pid, random.chance(0.6) ? 'SIGKILL' : 'SIGTERM');
+  stop.abort();
+  await Promise.all([service.ended, ...posting]);
+  const next = await start();
+  await keepsPromises(next, told, random, name);
+  return next;
 }
 
 /** Every image belongs to a point, and no upload is left. */

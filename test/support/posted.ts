@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import { type Envelope, LIST, type Reply } from './client.js';
+import { type Envelope, jsonPost, LIST, type Reply } from './client.js';
 import type { Service } from './service.js';
 
 /** A record of a list. */
@@ -11,9 +11,8 @@ export function postKeyed(
   key: string,
   agent?: Agent,
 ): Promise<Reply> {
-  const body = JSON.stringify({ lat: '10', lon: '20', comment: key });
-  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': key };
-  return service.get(LIST, { method: 'POST', body, headers, ...(agent && { agent }) });
+  const asked = jsonPost({ lat: '10', lon: '20', comment: key }, { 'Idempotency-Key': key });
+  return service.get(LIST, { ...asked, ...(agent && { agent }) });
 }
 
 /** Every record that the service has, by id. */

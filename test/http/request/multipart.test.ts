@@ -10,6 +10,7 @@ import { incomingIn } from '../../../src/posts/media/folder.js';
 import { SharedRoom } from '../../../src/posts/media/shared-room.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
+import { FORM, part } from '../../support/forms.js';
 import { makeMediaFolder } from '../../support/media.js';
 import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
@@ -60,19 +61,9 @@ test.after.each(() => {
   assert.equal(files(), EMPTY);
 });
 
-const TYPE = 'multipart/form-data; boundary=XX';
-
-/** A part of a body; with a file name it is a file. */
-function part(name: string, value: string | Buffer, file?: string, type?: string): Buffer {
-  const fileName = file === undefined ? '' : `; filename="${file}"`;
-  const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
-  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n${typeLine}\r\n`;
-  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
-}
-
 function post(parts: readonly Buffer[], path = '/with', end = '--XX--\r\n'): Promise<Reply> {
   const body = Buffer.concat([...parts, Buffer.from(end)]);
-  return ask(port, path, { method: 'POST', headers: { 'Content-Type': TYPE }, body });
+  return ask(port, path, { method: 'POST', headers: { 'Content-Type': FORM }, body });
 }
 
 function sha256(bytes: Buffer): string {
@@ -132,7 +123,7 @@ test('an image of the most bytes is taken, and one of a byte more is not', async
   // by its length alone, before it is sent
   const answer = await exchange(
     port,
-    `POST /with HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${TYPE}\r\nContent-Length: 1000000000\r\n\r\n`,
+    `POST /with HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${FORM}\r\nContent-Length: 1000000000\r\n\r\n`,
   );
   assert.match(answer, /^HTTP\/1\.1 413 .*The image is too large/s);
 });
@@ -144,7 +135,7 @@ test('a connection goes on after a body that was refused', async () => {
     part('rest', 'x'.repeat(100_000)),
     Buffer.from('--XX--\r\n'),
   ]);
-  const first = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: ${body.length}\r\n\r\n`;
+  const first = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: ${body.length}\r\n\r\n`;
   const second = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   const answers = await exchange(port, first + body.toString('latin1') + second);
   assert.match(answers, /^HTTP\/1\.1 400 .*Expected one image, got several\..*HTTP\/1\.1 404 /s);
@@ -197,7 +188,7 @@ test('a client that leaves takes its image with it', async () => {
   const body = part('image', 'x'.repeat(50_000), 'x.jpg');
   const socket = connect(port, '127.0.0.1');
   socket.write(
-    `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 100000\r\n\r\n`,
+    `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: 100000\r\n\r\n`,
   );
   socket.write(body);
   await until(
@@ -209,7 +200,7 @@ test('a client that leaves takes its image with it', async () => {
 });
 
 test('an upload that takes too long gets 408 and leaves nothing', async () => {
-  const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: 100000\r\n\r\n`;
+  const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: 100000\r\n\r\n`;
   const body = part('image', 'x'.repeat(50_000), 'x.jpg').toString('latin1');
   const answer = await exchange(port, head + body);
   assert.match(
@@ -233,7 +224,7 @@ test('a folder that cannot be written gets 503, without its name', async () => {
       part('image', Buffer.alloc(190_000), 'x.jpg'),
       Buffer.from('--XX--\r\n'),
     ]);
-    const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${TYPE}\r\nContent-Length: ${body.length}\r\n\r\n`;
+    const head = `POST /with HTTP/1.1\r\nHost: x\r\nContent-Type: ${FORM}\r\nContent-Length: ${body.length}\r\n\r\n`;
     const next = 'GET /nope HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
     const answers = await exchange(port, head + body.toString('latin1') + next);
     assert.match(answers, /^HTTP\/1\.1 503 .*HTTP\/1\.1 404 /s, answers);
