@@ -203,6 +203,11 @@ function followChanges(map: MapLibre, address: string): void {
   let refreshedAt = 0;
 
   function refresh(): void {
+    // tiles that are asked for again while they load keep the map from ever being idle
+    if (!map.loaded()) {
+      map.once('idle', refresh);
+      return;
+    }
     isDue = false;
     refreshedAt = performance.now();
     map.refreshTiles('matches');
