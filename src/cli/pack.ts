@@ -1,4 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { PointBlock } from '../formats/block.js';
@@ -105,6 +106,7 @@ async function packFile(
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
       timeZone,
+      threads: availableParallelism(),
       onProgress(read, total) {
         bytesRead = read;
         bar.update(read, total);

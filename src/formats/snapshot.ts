@@ -58,6 +58,8 @@ export interface ReadOptions {
   readonly timeZone?: string | undefined;
   /** When rows were exported, in milliseconds; the time of their file where absent. */
   readonly exportedAt?: number | undefined;
+  /** How many may read a large file of rows at the same time; 1 where absent. */
+  readonly threads?: number;
   readonly onProgress?: Progress;
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
@@ -48,7 +49,9 @@ async function build(request: BuildRequest, tell: (said: BuildReply) => void): P
     tell({ kind: 'progress', bytesRead, bytesTotal });
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, exportedAt, onProgress });
+  const threads = inParallel ? availableParallelism() : 1;
+  const options = { maxInvalid, timeZone, exportedAt, threads, onProgress };
+  const reader = await openSnapshot(path, options);
   try {
     const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);

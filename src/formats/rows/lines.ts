@@ -32,10 +32,15 @@ export class LineSplitter {
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
-  #place = 1;
+  #place: number;
   #innerLines = 0;
   /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
+
+  /** The first line is number `place` of its file. */
+  constructor(place: number = 1) {
+    this.#place = place;
+  }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
@@ -138,7 +143,7 @@ export class LineSplitter {
   }
 }
 
-function countLineFeeds(bytes: Uint8Array): number {
+export function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
   return count;

@@ -1,14 +1,13 @@
-import { readPoint, renderPoint } from '../../model/point.js';
 import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { BlockBuilder, MAX_RECORD_BYTES, type PointBlock } from '../block.js';
+import { allocateColumns, COLUMN_NAMES, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
 import type { LoadReport, ReadOptions, SnapshotFormat, SnapshotReader } from '../snapshot.js';
-import { RenderedPoint } from './canonical.js';
 import { readCsv } from './csv.js';
 import { readJson } from './json.js';
 import { readLines } from './lines.js';
 import { readMsgpack } from './msgpack.js';
+import { type Piece, PieceBuilder } from './piece.js';
 import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
 import { RowFile } from './row-file.js';
 
@@ -46,16 +45,18 @@ export function nameFile(source: RowFile, error: unknown): unknown {
 
 /** Beyond so many more than are allowed no more is read: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
+/** Of a piece that has no full block. */
+const INVALID_OF_PIECE = 10_000;
+/** Smaller files are read before threads have started. */
+const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
 class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
   readonly #source: RowFile;
   readonly #options: ReadOptions;
   readonly #zone: TimeZone;
-  /** Times without an offset. */
   #localTimes = 0;
   readonly #ids = new IdSet();
-  readonly #blocks = new BlockBuilder();
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
   #page: string | undefined;
@@ -73,31 +74,43 @@ class RowsReader implements SnapshotReader {
     this.#source = source;
     this.format = format;
     this.#options = options;
-    const offsetAt = (local: number): number | undefined => {
-      this.#localTimes++;
-      return zone.offsetAt(local);
-    };
-    this.#zone = { ...zone, offsetAt };
+    this.#zone = zone;
     this.#problems = new ProblemLog(format);
   }
 
   async *blocks(): AsyncGenerator<PointBlock> {
     try {
-      for await (const rows of await this.#rows()) {
-        for (const row of rows) {
-          const block = this.#add(row);
-          if (block !== undefined) yield block;
-        }
+      for await (const piece of this.#pieces()) {
+        const block = this.#accept(piece);
+        if (block !== undefined) yield block;
         if (this.#problems.invalid > this.#allowed + GIVE_UP_AFTER)
           this.#checkInvalid('the first ');
       }
-      const last = this.#blocks.take();
-      if (last !== undefined) yield last;
     } catch (error) {
       throw nameFile(this.#source, error);
     }
     this.#checkInvalid();
     this.#isComplete = true;
+  }
+
+  async *#pieces(): AsyncGenerator<Piece> {
+    const { threads = 1, onProgress } = this.#options;
+    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
+    if (this.format === 'ndjson' && threads > 1 && isLarge) {
+      const { readInThreads } = await import('./read-threads.js');
+      const chunks = this.#source.chunks(onProgress);
+      yield* readInThreads(chunks, { threads, zone: this.#zone.name });
+      return;
+    }
+    const builder = new PieceBuilder(this.#zone);
+    for await (const rows of await this.#rows()) {
+      for (const row of rows) {
+        const piece = builder.add(row);
+        if (piece !== undefined) yield piece;
+      }
+      if (builder.invalid > INVALID_OF_PIECE) yield builder.take();
+    }
+    yield builder.take();
   }
 
   async #rows(): Promise<AsyncGenerator<Row[]>> {
@@ -135,28 +148,23 @@ class RowsReader implements SnapshotReader {
     return this.#options.maxInvalid ?? 0;
   }
 
-  /** Adds a row that is a point; returns the block before it when that is full. */
-  #add(row: Row): PointBlock | undefined {
-    const { place } = row;
-    if (row.problem !== undefined) return this.#problems.add(place, [row.problem]);
-    const { value } = row;
-    if (value instanceof RenderedPoint) {
-      return this.#isNew(place, value.id) ? this.#blocks.addRendered(value) : undefined;
+  /** The block of a piece without the points whose ids are those of earlier records. */
+  #accept(piece: Piece): PointBlock | undefined {
+    const { block, places, invalid } = piece;
+    const problems = [...piece.problems];
+    this.#problems.count(invalid - problems.length);
+    this.#localTimes += piece.localTimes;
+    for (const [key, times] of Object.entries(piece.unknownKeys)) this.#unknownKeys.add(key, times);
+    const repeated = new Set<number>();
+    for (let i = 0; i < places.length; i++) {
+      const id = block!.id[i]!;
+      if (this.#ids.add(id)) continue;
+      repeated.add(i);
+      problems.push([places[i]!, [{ field: 'id', reason: `${id} is an earlier record's` }]]);
     }
-    const point = readPoint(value, (key) => this.#unknownKeys.add(key), this.#zone);
-    if (!('id' in point)) return this.#problems.add(place, point);
-    const bytes = Buffer.from(renderPoint(point));
-    if (bytes.length > MAX_RECORD_BYTES) {
-      const reason = `has ${bytes.length} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
-      return this.#problems.add(place, [{ field: 'record', reason }]);
-    }
-    return this.#isNew(place, point.id) ? this.#blocks.add(point, bytes) : undefined;
-  }
-
-  #isNew(place: number, id: number): boolean {
-    if (this.#ids.add(id)) return true;
-    this.#problems.add(place, [{ field: 'id', reason: `${id} is an earlier record's` }]);
-    return false;
+    if (repeated.size > 0) problems.sort(([a], [b]) => a - b);
+    for (const [place, own] of problems) this.#problems.add(place, own);
+    return repeated.size === 0 ? block : without(block!, repeated);
   }
 
   /** `read` says which records were read, where that was not all of them. */
@@ -171,4 +179,19 @@ class RowsReader implements SnapshotReader {
         'leaves out that many); the first:',
     );
   }
+}
+
+/** A block without some of its points. */
+function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<number>): PointBlock {
+  const left = allocateColumns(columns.count - indexes.size);
+  const parts: Uint8Array[] = [];
+  let end = 0;
+  for (let i = 0; i < columns.count; i++) {
+    const start = end;
+    end += columns.length[i]!;
+    if (indexes.has(i)) continue;
+    for (const name of COLUMN_NAMES) left[name][parts.length] = columns[name][i]!;
+    parts.push(records.subarray(start, end));
+  }
+  return { ...left, records: Buffer.concat(parts) };
 }

@@ -64,7 +64,7 @@ export function isSpace(byte: number): boolean {
 }
 
 /** Problems that an error lists. */
-const MAX_SHOWN = 10;
+export const MAX_SHOWN = 10;
 
 export class ProblemLog {
   readonly first: RecordProblem[] = [];
@@ -79,8 +79,12 @@ export class ProblemLog {
     return this.#invalid;
   }
 
-  /** Returns nothing, so that whoever finds a record invalid can return so. */
-  add(place: number, problems: readonly Problem[]): undefined {
+  /** Counts invalid records of whose problems nothing is told. */
+  count(invalid: number): void {
+    this.#invalid += invalid;
+  }
+
+  add(place: number, problems: readonly Problem[]): void {
     this.#invalid += 1;
     for (const { field, reason } of problems) {
       if (this.first.length === MAX_SHOWN) return;
@@ -105,11 +109,11 @@ const OTHERS = '(other keys)';
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 
-  add(key: string): void {
+  add(key: string, times = 1): void {
     const name = key.length > MAX_KEY_LENGTH ? `${key.slice(0, MAX_KEY_LENGTH)}…` : key;
     const isKnown = this.#counts.has(name) || this.#counts.size < MAX_KEYS;
     const slot = isKnown ? name : OTHERS;
-    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + 1);
+    this.#counts.set(slot, (this.#counts.get(slot) ?? 0) + times);
   }
 
   counts(): Record<string, number> {

@@ -1,0 +1,132 @@
+import { Worker } from 'node:worker_threads';
+import { Calls } from '../../model/calls.js';
+import { RECORD_SEPARATOR } from './lines.js';
+import type { Piece } from './piece.js';
+import { MAX_RAW_BYTES } from './row.js';
+
+/** How lines are read in threads. */
+export interface ReadThreads {
+  readonly threads: number;
+  /** The name of the time zone of times without an offset. */
+  readonly zone: string;
+  /** Bytes that a thread gets at a time, about. */
+  readonly batchBytes?: number;
+}
+
+/** What a thread makes of a batch, whose lines are counted from 1, or from 2 behind the first one. */
+export interface ReadBatch {
+  readonly pieces: readonly Piece[];
+  readonly lines: number;
+}
+
+const BATCH_BYTES = 4 * 1024 * 1024;
+/** Batches that each thread has, so that none waits for the next. */
+const AHEAD = 2;
+/** The thread that reads the file keeps up with no more. */
+const MOST_THREADS = 4;
+const LINE_FEED = 0x0a;
+
+/**
+ * Reads lines in threads, a batch at a time; the pieces come in the order of the file. Threads end
+ * with the generator. Throws what the chunks throw.
+ */
+export async function* readInThreads(
+  chunks: AsyncIterable<Uint8Array>,
+  { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
+): AsyncGenerator<Piece> {
+  const count = Math.min(threads, MOST_THREADS);
+  const started = Array.from({ length: count }, () => startThread(zone));
+  const reading: Promise<ReadBatch>[] = [];
+  let next = 0;
+  let taken = 0;
+  let before = 0;
+
+  async function* takeOldest(): AsyncGenerator<Piece> {
+    const { pieces, lines } = await reading.shift()!;
+    for (const piece of pieces) yield taken === 0 ? piece : movedBy(before - 1, piece);
+    taken++;
+    before += lines;
+  }
+
+  try {
+    for await (const bytes of batchesOf(chunks, batchBytes)) {
+      const read = started[next % count]!.calls.call('read', bytes, next++ === 0);
+      // whoever reads the file may have given up by then
+      read.catch(() => {});
+      reading.push(read);
+      if (reading.length >= AHEAD * count) yield* takeOldest();
+    }
+    while (reading.length > 0) yield* takeOldest();
+  } finally {
+    await Promise.all(started.map(({ worker }) => worker.terminate()));
+  }
+}
+
+/** The same piece, so many lines further on in the file. */
+function movedBy(lines: number, piece: Piece): Piece {
+  return {
+    ...piece,
+    places: piece.places.map((place) => place + lines),
+    problems: piece.problems.map(([place, problems]) => [place + lines, problems]),
+  };
+}
+
+/**
+ * Whole lines, or texts behind record separators, in memory that can be given away. Of one that is
+ * too long no more is kept than shows that it is.
+ */
+async function* batchesOf(
+  chunks: AsyncIterable<Uint8Array>,
+  batchBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let parts: Uint8Array[] = [];
+  let size = 0;
+  // bytes of the line that has not ended, and what ends a line
+  let open = 0;
+  let end: number | undefined;
+  for await (const chunk of chunks) {
+    end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
+    const last = chunk.lastIndexOf(end);
+    if (last === -1 && open > MAX_RAW_BYTES) continue;
+    // a record separator begins its text
+    const cut = last + (end === LINE_FEED ? 1 : 0);
+    let rest = chunk;
+    if (cut > 0 && size + cut >= batchBytes) {
+      yield owned([...parts, chunk.subarray(0, cut)]);
+      rest = chunk.subarray(cut);
+      parts = [];
+      size = 0;
+    }
+    parts.push(rest);
+    size += rest.length;
+    open = last === -1 ? open + chunk.length : chunk.length - cut;
+  }
+  if (size > 0) yield owned(parts);
+}
+
+function owned(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = Buffer.concat(parts);
+  return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
+}
+
+/** The functions of a thread that reads lines. */
+export type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
+
+function startThread(zone: string): { readonly worker: Worker; readonly calls: Calls<Reading> } {
+  const worker = new Worker(new URL('./read-thread.js', import.meta.url), { workerData: { zone } });
+  const calls = new Calls<Reading>(worker, {}, (_, [bytes]: [Uint8Array]) => [
+    bytes.buffer as ArrayBuffer,
+  ]);
+  worker.on('error', (error) => calls.fail(error));
+  return { worker, calls };
+}
+
+/** The memory of what a thread has read, to be given away with it. */
+export function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
+  return pieces.flatMap(({ block, places }) => {
+    if (block === undefined) return [places.buffer as ArrayBuffer];
+    const { records, id, lat, lon, createdAt, modifiedAt, length } = block;
+    const all = [places, records, id, lat, lon, createdAt, modifiedAt, length];
+    return all.map(({ buffer }) => buffer as ArrayBuffer);
+  });
+}
