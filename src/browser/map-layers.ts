@@ -75,32 +75,36 @@ export function showDraft(map: MapLibre, draft: readonly Place[]): void {
 }
 
 function recordsJson(records: readonly Marked[]): GeoJson {
-  return collection(
-    'Point',
-    records,
-    ({ place }) => place,
-    ({ id }) => ({ id }),
-  );
+  return {
+    type: 'FeatureCollection',
+    features: records.map(({ id, place }) => ({
+      type: 'Feature',
+      properties: { id },
+      geometry: { type: 'Point', coordinates: [...place] },
+    })),
+  };
 }
 
 function shapesJson(shapes: readonly Outline[]): GeoJson {
-  return collection('Polygon', shapes, (rings) => rings);
+  return {
+    type: 'FeatureCollection',
+    features: shapes.map((rings) => ({
+      type: 'Feature',
+      properties: {},
+      geometry: { type: 'Polygon', coordinates: positions(rings) },
+    })),
+  };
 }
 
 function draftJson(draft: readonly Place[]): GeoJson {
-  return collection('LineString', [draft], (places) => places);
+  const [coordinates] = positions([draft]);
+  return {
+    type: 'Feature',
+    properties: {},
+    geometry: { type: 'LineString', coordinates: coordinates! },
+  };
 }
 
-function collection<One>(
-  type: string,
-  all: readonly One[],
-  coordinatesOf: (one: One) => unknown,
-  propertiesOf: (one: One) => object = () => ({}),
-): GeoJson {
-  const features = all.map((one) => ({
-    type: 'Feature',
-    properties: propertiesOf(one),
-    geometry: { type, coordinates: coordinatesOf(one) },
-  }));
-  return { type: 'FeatureCollection', features } as GeoJson;
+function positions(rings: Outline): number[][][] {
+  return rings.map((ring) => ring.map((place) => [...place]));
 }

@@ -1,8 +1,8 @@
 import type { Map as MapLibre } from 'maplibre-gl';
-import { type Drawn, type Shown, showShapes, styleOf } from './map-layers.js';
+import { type Drawn, type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
-import { type Outline, outlineOf, SHAPE_NAMES } from './shapes.js';
+import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
 type Library = typeof import('maplibre-gl');
 
@@ -14,7 +14,7 @@ const NEAR_ZOOM = 13;
 const WORLD = 512;
 /** Between two refreshes of the map, in milliseconds. */
 const SPACING_MS = 1_000;
-/** After a stream that was refused, such as one too many. */
+/** After a stream that was refused wherever it was to begin, such as one too many. */
 const RETRY_MS = 30_000;
 /** What keeps for the next page what the map shows. */
 const MEMORY = 'waypost-map';
@@ -45,18 +45,19 @@ function reasonOf(error: unknown): string {
 
 async function makeMap(place: HTMLElement): Promise<void> {
   const { library: address, worker, tiles, land, drawn, points, changes, tileUrl } = place.dataset;
-  const [library, style, { results: records = [] }] = await Promise.all([
+  const [library, style, [answer, sequence]] = await Promise.all([
     import(absolute(address!)) as Promise<Library>,
     fetch(drawn!).then((response) => response.json() as Promise<Drawn>),
-    fetch(points!).then((response) => response.json() as Promise<{ results?: PageRecord[] }>),
+    fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
+  const records = (answer as { results?: PageRecord[] }).results ?? [];
   const form = document.querySelector<HTMLFormElement>('#filters');
   library.setWorkerUrl(absolute(worker!));
   const shown: Shown = {
     tiles: withGrid(tiles!),
     land: absolute(land!),
     pictures: tileUrl,
-    records: records.map(({ id, lat, lon }) => ({ id, place: [Number(lon), Number(lat)] })),
+    records: records.map(marked),
     shapes: shapesOf(form),
     draft: [],
   };
@@ -90,7 +91,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   fitWorld();
   map.on('resize', fitWorld);
   follow(map, place);
-  if (changes !== undefined) followChanges(map, changes);
+  if (changes !== undefined) followChanges(map, changes, sequence);
 
   const open = createOpener(library, map, {
     records: new Map(records.map((one) => [one.id, one])),
@@ -112,6 +113,12 @@ async function makeMap(place: HTMLElement): Promise<void> {
   });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
   map.on('idle', () => keepView(map, texts));
+}
+
+/** Up to which sequence an answer has the accepted points: the last part of its state's name. */
+function sequenceOf({ headers }: Response): number {
+  const [, , digits = '0'] = headers.get('Waypost-Snapshot')?.replaceAll('"', '').split('.') ?? [];
+  return Number.parseInt(digits, 36);
 }
 
 /** Tells in the page whether the map has drawn all there is to draw, and what in words. */
@@ -158,6 +165,11 @@ function fieldOf(form: HTMLFormElement | null, name: string): HTMLInputElement |
   return field instanceof HTMLInputElement ? field : undefined;
 }
 
+function marked({ id, lat, lon }: PageRecord): Marked {
+  const place: Place = [Number(lon), Number(lat)];
+  return { id, place };
+}
+
 function withGrid(tiles: string): string {
   return `${absolute(tiles)}${tiles.includes('?') ? '&' : '?'}grid=${GRID}`;
 }
@@ -194,20 +206,18 @@ function textsOf(form: HTMLFormElement | null): string {
 }
 
 /**
- * Has a map show points as they are accepted, by the stream at `address`. A page that nobody sees
- * has no stream, since a browser has six connections to a host for all of its tabs.
+ * Has a map show points as they are accepted: `address` is their stream, and `after` the sequence of
+ * the state that the map was made from. A page that nobody sees has no stream, since a browser has
+ * six connections to a host for all of its tabs.
  */
-function followChanges(map: MapLibre, address: string): void {
+function followChanges(map: MapLibre, address: string, after: number): void {
   let stream: EventSource | undefined;
   let isDue = false;
   let refreshedAt = 0;
+  /** The map has all points up to this sequence, or is about to; undefined: that is not known. */
+  let seen: number | undefined = after;
 
   function refresh(): void {
-    // tiles that are asked for again while they load keep the map from ever being idle
-    if (!map.loaded()) {
-      map.once('idle', refresh);
-      return;
-    }
     isDue = false;
     refreshedAt = performance.now();
     map.refreshTiles('matches');
@@ -221,15 +231,23 @@ function followChanges(map: MapLibre, address: string): void {
 
   function open(): void {
     if (document.hidden || stream !== undefined) return;
-    stream = new EventSource(address);
-    // it has what comes from now on: tiles have what came before
-    stream.onopen = refreshSoon;
-    stream.onmessage = refreshSoon;
+    const from = seen === undefined ? '' : `&after=${seen}`;
+    stream = new EventSource(address + from);
+    stream.onmessage = ({ lastEventId }) => {
+      seen = Number(lastEventId);
+      refreshSoon();
+    };
+    stream.onopen = () => {
+      // what came before is not known
+      if (seen === undefined) refreshSoon();
+    };
     stream.onerror = () => {
       // it comes back by itself unless it was refused
       if (stream?.readyState !== EventSource.CLOSED) return;
       close();
-      window.setTimeout(open, RETRY_MS);
+      // what it was to go on behind may be kept no longer
+      window.setTimeout(open, seen === undefined ? RETRY_MS : 0);
+      seen = undefined;
     };
   }
 
