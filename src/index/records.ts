@@ -80,7 +80,8 @@ export function allocateRecords(
 /**
  * Puts records, end to end in `source`, in their places. The first is number `first` of the
  * snapshot; number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number
- * after the last.
+ * after the last. They are copied in words for half of what a view of each and `set` take; no
+ * UTF-8 text has the bytes of a NaN.
  */
 export function putRecords(
   records: Records,
@@ -89,17 +90,17 @@ export function putRecords(
   source: Uint8Array,
   first: number,
 ): number {
-  const { ends } = records;
-  // made from the memory itself: the views of a Buffer are Buffers, and slow to make
-  const { buffer, byteOffset, byteLength } = source;
-  let from = byteOffset;
+  const { memoryOf, words, ends } = records;
+  const from = new DataView(source.buffer, source.byteOffset, source.byteLength);
   let next = first;
-  while (from < byteOffset + byteLength) {
+  for (let end = 0; end < source.length; next++) {
     const row = rows[next]!;
-    const length = lengths[next]!;
-    memoryOf(records, row).set(new Uint8Array(buffer, from, length), ends[row]! - length);
-    from += length;
-    next++;
+    const target = words[memoryOf[row >>> CHUNK_BITS]!]!;
+    let at = end;
+    end += lengths[next]!;
+    const move = ends[row]! - end;
+    for (; at + 8 <= end; at += 8) target.setFloat64(at + move, from.getFloat64(at, true), true);
+    for (; at < end; at++) target.setUint8(at + move, from.getUint8(at));
   }
   return next;
 }

@@ -31,7 +31,7 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
   const member = `${i === 0 ? '' : ','}"${key}":${VALUES[key]}`;
   return OPTIONAL.has(key) ? `(?:${member})?` : member;
 });
-const RECORD = new RegExp(String.raw`^\{${MEMBERS.join('')}\}$`);
+const RECORD = new RegExp(String.raw`\{${MEMBERS.join('')}\}`, 'y');
 
 const TO_MODIFIED_AT = CANONICAL_BYTES + '"}'.length;
 const TO_CREATED_AT = TO_MODIFIED_AT + CANONICAL_BYTES + '","modified_at":"'.length;
@@ -45,13 +45,14 @@ export class RenderedPoint {
   readonly createdAt: number;
   readonly modifiedAt: number;
 
-  constructor(bytes: Uint8Array, text: string, id: number, lat: number, lon: number) {
+  /** `text` ends with the record at `to`. */
+  constructor(bytes: Uint8Array, text: string, to: number, id: string, lat: string, lon: string) {
     this.bytes = bytes;
-    this.id = id;
-    this.lat = lat;
-    this.lon = lon;
-    this.createdAt = canonicalMicros(text, text.length - TO_CREATED_AT);
-    this.modifiedAt = canonicalMicros(text, text.length - TO_MODIFIED_AT);
+    this.id = Number(id);
+    this.lat = Number(lat);
+    this.lon = Number(lon);
+    this.createdAt = canonicalMicros(text, to - TO_CREATED_AT);
+    this.modifiedAt = canonicalMicros(text, to - TO_MODIFIED_AT);
   }
 }
 
@@ -61,12 +62,39 @@ export class RenderedPoint {
  * Undefined for what is not surely a valid record in its rendered form.
  */
 export function readRendered(bytes: Uint8Array): RenderedPoint | undefined {
-  return readText(latin1(bytes), bytes);
+  const text = latin1(bytes);
+  return readText(text, 0, text.length, bytes);
 }
 
-function readText(text: string, own?: Uint8Array): RenderedPoint | undefined {
+/** Lines that lie together: text is made of all at once, and no bytes of their own of each. */
+export class RenderedLines {
+  readonly #bytes: Uint8Array;
+  readonly #text: string;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    this.#text = latin1(bytes, Number.POSITIVE_INFINITY);
+  }
+
+  /** What {@link readRendered} says of the line that begins at `from` and ends with a line feed. */
+  at(from: number): RenderedPoint | undefined {
+    const to = this.#text.indexOf('\n', from);
+    return to === -1 ? undefined : readText(this.#text, from, to, this.#bytes.subarray(from, to));
+  }
+}
+
+/** Reads characters `from` to `to - 1`; `bytes` are the same. */
+function readText(
+  text: string,
+  from: number,
+  to: number,
+  bytes: Uint8Array,
+): RenderedPoint | undefined {
+  if (to - from > MAX_RECORD_BYTES) return undefined;
+  RECORD.lastIndex = from;
   const found = RECORD.exec(text);
-  return found === null ? undefined : take(text, found[1], found[2], found[3], found[4], own);
+  if (found === null || RECORD.lastIndex !== to) return undefined;
+  return take(text, to, bytes, found[1]!, found[2]!, found[3]!, found[4]);
 }
 
 const FEATURE = new RegExp(
@@ -84,7 +112,8 @@ export function readRenderedFeature(bytes: Uint8Array): RenderedPoint | undefine
   const [{ length }, , lon, lat] = found;
   const at = text.indexOf(BEHIND_PLACE, length);
   const place = `,"lat":"${lat}","lon":"${lon}"`;
-  return readText(`{${text.slice(length, at)}${place}${text.slice(at, -1)}`);
+  const record = `{${text.slice(length, at)}${place}${text.slice(at, -1)}`;
+  return readText(record, 0, record.length, Buffer.from(record, 'latin1'));
 }
 
 // texts without escapes, which are the same in CSV and in JSON
@@ -106,28 +135,29 @@ export function readRenderedCsv(bytes: Uint8Array): RenderedPoint | undefined {
   if (user !== undefined) text += `,"created_by":${user}`;
   if (tags !== undefined) text += `,"tags":${tags.replaceAll('""', '"')}`;
   text += `,"created_at":"${created}","modified_at":"${modified}"}`;
-  return take(text, id, lat, lon, user);
+  return take(text, text.length, Buffer.from(text, 'latin1'), id!, lat!, lon!, user);
 }
 
-/** A character a byte; none of what is too long. */
-function latin1({ buffer, byteOffset, length }: Uint8Array): string {
-  return length > MAX_RECORD_BYTES
-    ? ''
-    : Buffer.from(buffer, byteOffset, length).toString('latin1');
+/** A character a byte; none of what is no UTF-8, or so long that no expression may look at it. */
+function latin1(bytes: Uint8Array, most = MAX_RECORD_BYTES): string {
+  const { buffer, byteOffset, length } = bytes;
+  const isRead = length <= most && isUtf8(bytes);
+  return isRead ? Buffer.from(buffer, byteOffset, length).toString('latin1') : '';
 }
 
 /** Takes a record whose form is right, with the texts of its numbers, unless one is out of range. */
 function take(
   text: string,
-  id: string | undefined,
-  lat: string | undefined,
-  lon: string | undefined,
+  to: number,
+  bytes: Uint8Array,
+  id: string,
+  lat: string,
+  lon: string,
   user = '0',
-  bytes: Uint8Array = Buffer.from(text, 'latin1'),
 ): RenderedPoint | undefined {
-  if (bytes.length > MAX_RECORD_BYTES || !isUtf8(bytes)) return undefined;
-  const point = new RenderedPoint(bytes, text, Number(id), Number(lat), Number(lon));
+  const point = new RenderedPoint(bytes, text, to, id, lat, lon);
   const isValid =
+    bytes.length <= MAX_RECORD_BYTES &&
     point.id > 0 &&
     Number.isSafeInteger(point.id) &&
     Number.isSafeInteger(Number(user)) &&

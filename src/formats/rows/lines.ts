@@ -1,6 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
-import { readRendered, readRenderedFeature } from './canonical.js';
+import {
+  RenderedLines,
+  type RenderedPoint,
+  readRendered,
+  readRenderedFeature,
+} from './canonical.js';
 import { featureRow, isFeature } from './json.js';
 import {
   isBlank,
@@ -49,6 +54,11 @@ export class LineSplitter {
     this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
   }
 
+  /** The line at which the next one begins. */
+  get place(): number {
+    return this.#place;
+  }
+
   /** Undefined until the next chunk is added. */
   next(): RawRecord | undefined {
     const end =
@@ -84,6 +94,16 @@ export class LineSplitter {
       this.#innerLines = 0;
     }
     return this.next();
+  }
+
+  /** The next line where the chunk has all of it and it is a record as the API renders it. */
+  nextRendered(chunk: RenderedLines): RenderedPoint | undefined {
+    if (this.#size > 0 || this.#end !== LINE_FEED) return undefined;
+    const point = chunk.at(this.#at);
+    if (point === undefined) return undefined;
+    this.#at += point.bytes.length + 1;
+    this.#place += 1;
+    return point;
   }
 
   /** The line that ends with the file rather than with a line end. */
@@ -143,7 +163,7 @@ export class LineSplitter {
   }
 }
 
-export function countLineFeeds(bytes: Uint8Array): number {
+function countLineFeeds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++;
   return count;
@@ -154,16 +174,26 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   const lines = new LineSplitter();
   for await (const chunk of chunks) {
     const rows: Row[] = [];
-    lines.add(chunk);
-    for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      const row = readLine(line);
-      if (row !== undefined) rows.push(row);
-    }
+    readChunk(lines, chunk, (row) => rows.push(row));
     yield rows;
   }
   const last = lines.last();
   const row = last && readLine(last);
   yield row === undefined ? [] : [row];
+}
+
+/** Hands over the rows of the lines that end in a chunk. */
+export function readChunk(lines: LineSplitter, chunk: Uint8Array, take: (row: Row) => void): void {
+  const rendered = new RenderedLines(chunk);
+  lines.add(chunk);
+  for (;;) {
+    const { place } = lines;
+    const value = lines.nextRendered(rendered);
+    const line = value === undefined ? lines.nextFilled() : undefined;
+    if (value === undefined && line === undefined) return;
+    const row = line === undefined ? { place, value } : readLine(line);
+    if (row !== undefined) take(row);
+  }
 }
 
 /**

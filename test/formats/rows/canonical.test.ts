@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import {
+  RenderedLines,
   type RenderedPoint,
   readRendered,
   readRenderedCsv,
@@ -108,6 +110,19 @@ async function tryEdited(
 
 test('no line is taken that the validator refuses or would write otherwise', () =>
   tryEdited(RENDERED, check));
+
+test('a line among others is taken as it is alone', () => {
+  const [before, after] = RENDERED;
+  return tryEdited(RENDERED, (line) => {
+    const chunk = Buffer.concat([before!, Buffer.from('\n'), line, Buffer.from('\n'), after!]);
+    const found = new RenderedLines(chunk).at(before!.length + 1);
+    // bytes that are no UTF-8 and line feeds of its own are for whoever reads it alone
+    const isOne = isUtf8(line) && !line.includes('\n');
+    if (isOne) assert.equal(found, readRendered(line), line.toString());
+    else assert.ok(found === undefined || line.includes('\n'));
+    return found !== undefined;
+  });
+});
 
 /** What is taken of another format must be what its other way makes of the same bytes. */
 async function checkOther(
