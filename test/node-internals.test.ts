@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { fstatSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, Server, type Socket } from 'node:net';
+import { connect, Server, type Socket } from 'node:net';
 import {
   canSetHead,
   descriptorOf,
@@ -11,6 +11,7 @@ import {
   stopParsing,
 } from '../src/http/answer/node-internals.js';
 import { SharedRoom } from '../src/posts/media/shared-room.js';
+import { listen } from './support/sockets.js';
 import { assert, test } from './support/uvu.js';
 import { until } from './support/wait.js';
 
@@ -22,14 +23,12 @@ async function withConnection(
   use: (client: Socket, socket: Socket) => Promise<void>,
 ): Promise<void> {
   const server = createServer((_, response) => onRequest(response));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const port = await listen(server);
   const connected = once(server, 'connection');
-  const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  const client = connect(port, '127.0.0.1');
   const [socket] = await connected;
   await use(client, socket);
   client.destroy();
-  server.close();
 }
 
 test('a connection has the response whose turn it is, and none before and afterwards', async () => {
@@ -93,8 +92,8 @@ test('a head is sent as it is set', () =>
   ));
 
 test('a listening socket has a descriptor', async () => {
-  const server = new Server().listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = new Server();
+  await listen(server);
   const descriptor = descriptorOf(server);
   assert.ok(fstatSync(descriptor).isSocket());
   server.close();

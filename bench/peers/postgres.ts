@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from '../../test/support/database.js';
+import { freePort } from '../../test/support/sockets.js';
 import { say } from '../support/run.js';
 import { temporaryFolder } from '../support/service.js';
 import { isInstalled, type Row, rowBatches, startBackend } from './backend.js';

@@ -1,5 +1,5 @@
 import { createClient } from '@redis/client';
-import { freePort } from '../../test/support/database.js';
+import { freePort } from '../../test/support/sockets.js';
 import { say } from '../support/run.js';
 import { isInstalled, rowBatches, startBackend } from './backend.js';
 import { type Backend, PAGE_SIZE, type PeerStore, Skipped } from './types.js';

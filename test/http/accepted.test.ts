@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { buildDataset } from '../../src/index/build-dataset.js';
 import {
   appendToDelta,
   continueDelta,
@@ -10,10 +9,10 @@ import {
 import { AT_ONCE } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
 import { matchDelta } from '../../src/query/delta-match.js';
-import { createGeneration, type Generation } from '../../src/reload/current.js';
+import type { Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
-import { acceptedOf, Meter, readerOf } from '../support/engine.js';
+import { acceptedOf, generationOf, Meter } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -29,14 +28,13 @@ const notes = Array.from({ length: 40 }, (_, i): Note => {
   return { id: i + 1, lon, lat: 5, created: 1.6e15 + i, modified: 1.6e15 + i };
 });
 
-async function generationOf(count: number, delta: Delta): Promise<Generation> {
-  const dataset = await buildDataset(readerOf(notes.slice(0, count)));
-  return createGeneration({ dataset, extra: [], digest: DIGEST, loadedAt: 0, delta, journal: 'j' });
+function firstNotes(count: number, delta: Delta): Promise<Generation> {
+  return generationOf(notes.slice(0, count), { digest: DIGEST, delta, journal: 'j' });
 }
 
 /** A service of the first 20 notes that accepts the next ones. */
 async function start(answerCacheBytes = 0) {
-  const current = { generation: await generationOf(20, createDelta(CAPACITY)) };
+  const current = { generation: await firstNotes(20, createDelta(CAPACITY)) };
   const app = await startApp(current, answerCacheBytes);
   let count = 20;
   let merged = 20;
@@ -62,7 +60,7 @@ async function start(answerCacheBytes = 0) {
     async merge(most: number): Promise<void> {
       const delta = current.generation.delta!;
       merged += most;
-      current.generation = await generationOf(merged, continueDelta(delta, most, CAPACITY));
+      current.generation = await firstNotes(merged, continueDelta(delta, most, CAPACITY));
     },
   };
 }

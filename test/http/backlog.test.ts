@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { Backlog } from '../../src/http/backlog.js';
+import { dial, listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -11,8 +12,6 @@ const LARGE = 24 * MIB;
 const TIMEOUT_MS = 1_000;
 const STILL_MS = 1_000;
 
-const open: { close(): unknown }[] = [];
-
 /**
  * A server that answers each request with as many bytes as its path says; returns how to connect.
  */
@@ -21,15 +20,8 @@ async function start(backlog: Backlog): Promise<() => Socket> {
     response.end(Buffer.alloc(Number(request.url!.slice(1))));
     backlog.note(response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push({ close: () => server.closeAllConnections() }, server);
-  return () => {
-    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-    socket.on('error', () => {});
-    open.push({ close: () => socket.destroy() });
-    return socket;
-  };
+  const port = await listen(server);
+  return () => dial(port).socket;
 }
 
 function request(bytes: number): string {
@@ -39,9 +31,9 @@ function request(bytes: number): string {
 test('a client that stands still is cut off, one that reads slowly is not', async () => {
   const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: TIMEOUT_MS });
   const connectTo = await start(backlog);
-  const [still, slow] = [connectTo(), connectTo()];
+  const [still, slow] = [connectTo().pause(), connectTo()];
   let received = 0;
-  slow.on('data', (chunk: Buffer) => {
+  slow.on('data', (chunk: string) => {
     received += chunk.length;
     slow.pause();
     setTimeout(() => slow.resume(), chunk.length / (LARGE / 2_000));
@@ -60,7 +52,7 @@ test('a thread that stood still itself cuts nobody off for it', async () => {
   const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
   const client = (await start(backlog))();
   let received = 0;
-  client.on('data', (chunk: Buffer) => {
+  client.on('data', (chunk: string) => {
     received += chunk.length;
   });
   client.write(request(LARGE));
@@ -96,7 +88,7 @@ test('answers that are taken at once leave nothing behind', async () => {
   const backlog = new Backlog({ maxUnsent: MIB, answerTimeout: 60_000 });
   const socket = (await start(backlog))();
   let received = 0;
-  socket.on('data', (chunk: Buffer) => {
+  socket.on('data', (chunk: string) => {
     received += chunk.length;
   });
   for (let i = 1; i <= 20; i++) {
@@ -104,10 +96,6 @@ test('answers that are taken at once leave nothing behind', async () => {
     await until('it is read', () => received > i * MIB);
   }
   assert.equal([backlog.bytes, backlog.stalled, backlog.crowded], [0, 0, 0]);
-});
-
-test.after(() => {
-  for (const one of open) one.close();
 });
 
 test.run();

@@ -2,11 +2,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
-import { createGeneration, type Generation } from '../../src/reload/current.js';
+import type { Generation } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
-import { readerOf } from '../support/engine.js';
+import { generationOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
@@ -18,13 +17,8 @@ const LINES_TYPE = { 'Content-Type': 'application/x-ndjson' };
 /** A question that is watched, and in one of the two tests too long to be answered at once. */
 const WATCHED = { created_at_after: '1980-01-01T00:00:00Z', page_size: 5 };
 
-async function generationOf(seed: number, digest: string): Promise<Generation> {
-  const dataset = await buildDataset(readerOf(scatterNotes(seed, 3_000)));
-  return createGeneration({ dataset, extra: [], digest, loadedAt: 0 });
-}
-
-const first = await generationOf(17, 'first');
-const second = await generationOf(18, 'second');
+const first = await generationOf(scatterNotes(17, 3_000), { digest: 'first' });
+const second = await generationOf(scatterNotes(18, 3_000), { digest: 'second' });
 /** What the service answers from, whether watched questions are long, and how many there were. */
 const served = { generation: watch(first) };
 let isLong = false;

@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { bodyOf, exchange } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { dial } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -77,17 +78,10 @@ test('a body has the time of a request, and a form that may hold an image has it
 
 const MIB = 1024 * 1024;
 const LARGE_PAGE = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
-let uncached: OwnService;
-const sockets: Socket[] = [];
-
-test.before(async () => {
-  uncached = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
-});
+const uncached = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
 
 async function open(): Promise<Socket> {
-  const socket = connect(uncached.port, '127.0.0.1');
-  socket.on('error', () => {});
-  sockets.push(socket);
+  const { socket } = dial(uncached.port);
   await once(socket, 'connect');
   return socket;
 }
@@ -115,7 +109,7 @@ test('others are answered between the requests of a packet', async () => {
   const { body } = await uncached.get('/rest/map_data_points/?page_size=1000');
   const socket = await open();
   let received = 0;
-  socket.on('data', (chunk: Buffer) => {
+  socket.on('data', (chunk: string) => {
     received += chunk.length;
   });
   socket.write(LARGE_PAGE.repeat(656));
@@ -149,11 +143,6 @@ test('clients that read nothing do not fill the memory', async () => {
   assert.ok(unsent > 0 && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);
   const grown = ((await memory()) - before) / MIB;
   assert.ok(grown < 250, `${grown} MB more`);
-});
-
-test.after(async () => {
-  for (const socket of sockets) socket.destroy();
-  await uncached.stop();
 });
 
 test.run();

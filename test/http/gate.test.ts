@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
+import { dial, type Line, listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -18,16 +19,8 @@ interface Gated {
   readonly cut: CutCounts;
   readonly server: Server;
   readonly begun: Begun[];
-  connect(): Promise<Client>;
+  connect(): Promise<Line>;
 }
-
-/** A connection and what came back over it. */
-interface Client {
-  readonly socket: Socket;
-  received(): string;
-}
-
-const open: { close(): unknown }[] = [];
 
 async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated> {
   const begun: Begun[] = [];
@@ -36,24 +29,15 @@ async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated
     begun.push({ path: request.url!, response });
   };
   const server = createServer(createGate(handle ?? note, cut, mostWaiting));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  open.push({ close: () => server.closeAllConnections() }, server);
+  const port = await listen(server);
   return {
     server,
     begun,
     cut,
     async connect() {
-      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-      await once(socket, 'connect');
-      let text = '';
-      socket.setEncoding('latin1');
-      socket.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      socket.on('error', () => {});
-      open.push({ close: () => socket.destroy() });
-      return { socket, received: () => text };
+      const line = dial(port);
+      await once(line.socket, 'connect');
+      return line;
     },
   };
 }
@@ -69,8 +53,8 @@ const pathsOf = ({ begun }: Gated): string[] => begun.map(({ path }) => path);
 
 test('of the requests of one packet two are worked on, the next when one is answered', async () => {
   const gated = await startGated();
-  const { socket, received } = await gated.connect();
-  socket.write(requests('a', 5));
+  const line = await gated.connect();
+  line.socket.write(requests('a', 5));
   await until('two are begun', () => gated.begun.length === 2);
   for (let i = 0; i < 10; i++) await turn();
   assert.equal(pathsOf(gated), ['/a0', '/a1']);
@@ -87,9 +71,9 @@ test('of the requests of one packet two are worked on, the next when one is answ
     await until('another is begun', () => gated.begun.length > index);
     gated.begun[index]!.response.end('more');
   }
-  await until('all are answered', () => received().split('HTTP/1.1 200').length === 6);
-  assert.ok(received().indexOf('second') < received().indexOf('third'));
-  socket.write(requests('b', 1));
+  await until('all are answered', () => line.answer.split('HTTP/1.1 200').length === 6);
+  assert.ok(line.answer.indexOf('second') < line.answer.indexOf('third'));
+  line.socket.write(requests('b', 1));
   await until('the connection goes on', () => gated.begun.length === 6);
 });
 
@@ -128,15 +112,15 @@ test('while too many requests wait, a client that sends many more is cut off, an
   next.socket.write(requests('d', 10));
   await until('all are answered', () => {
     for (const { response } of gated.begun) response.end('x');
-    return [first!, few!, next].every(({ received }, i) => {
-      return received().split('HTTP/1.1 200').length - 1 === [110, 10, 10][i];
+    return [first!, few!, next].every(({ answer }, i) => {
+      return answer.split('HTTP/1.1 200').length - 1 === [110, 10, 10][i];
     });
   });
   const again = await gated.connect();
   again.socket.write(requests('e', 110));
   await until('the next may send many', () => {
     for (const { response } of gated.begun) response.end('x');
-    return again.received().split('HTTP/1.1 200').length - 1 === 110;
+    return again.answer.split('HTTP/1.1 200').length - 1 === 110;
   });
 });
 
@@ -165,16 +149,16 @@ test('what is sent while requests wait is read later, and all of it is answered'
   const gated = await startGated(
     (_request, response) => void setImmediate(() => response.end('x')),
   );
-  const { socket, received } = await gated.connect();
+  const line = await gated.connect();
   let most = 0;
   gated.server.on('request', (request: IncomingMessage) => {
     most = Math.max(most, request.socket.bytesRead);
   });
   const many = requests('a', 20_000);
-  socket.write(many);
-  await until('some are answered', () => received().length > 1_000);
+  line.socket.write(many);
+  await until('some are answered', () => line.answer.length > 1_000);
   assert.ok(most < many.length / 2, `${most} of ${many.length} read`);
-  await until('all are answered', () => received().split('HTTP/1.1 200').length === 20_001);
+  await until('all are answered', () => line.answer.split('HTTP/1.1 200').length === 20_001);
 });
 
 test('a request that waits gets the rest of its body', async () => {
@@ -198,14 +182,10 @@ test('a client that closes its side at once gets all its answers', async () => {
   const gated = await startGated(
     (_request, response) => void setImmediate(() => response.end('x')),
   );
-  const { socket, received } = await gated.connect();
-  socket.end(requests('a', 20));
-  await once(socket, 'end');
-  assert.is(received().split('HTTP/1.1 200').length, 21);
-});
-
-test.after(() => {
-  for (const one of open) one.close();
+  const line = await gated.connect();
+  line.socket.end(requests('a', 20));
+  await once(line.socket, 'end');
+  assert.is(line.answer.split('HTTP/1.1 200').length, 21);
 });
 
 test.run();

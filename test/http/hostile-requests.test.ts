@@ -1,7 +1,8 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
 import { type Envelope, exchange, LIST, statusOf } from '../support/client.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { dial } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
 const ONE = `${LIST}?page_size=1`;
@@ -9,12 +10,8 @@ const ONE = `${LIST}?page_size=1`;
 const TIMEOUT_MS = 2_000;
 /** A request that ends a connection, so that all answers are there. */
 const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-let service: OwnService;
-
-test.before(async () => {
-  const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-  service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
-});
+const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
+const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
 
 function head(target: string, headers = '', method = 'GET', version = '1.1'): string {
   return `${method} ${target} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;
@@ -205,23 +202,13 @@ test('bodies that never end are cut off, also while bytes arrive', async () => {
 /**
  * Sends bytes and then more of them again and again; returns what came until the service hung up.
  */
-function drip(bytes: string, more: string): Promise<string> {
-  return new Promise((resolve) => {
-    const socket = connect(service.port, '127.0.0.1');
-    let answer = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      answer += text;
-    });
-    // it may still send when the service hangs up
-    socket.on('error', () => {});
-    socket.write(bytes);
-    const timer = more === '' ? undefined : setInterval(() => socket.write(more), 50);
-    socket.on('close', () => {
-      clearInterval(timer);
-      resolve(answer);
-    });
-  });
+async function drip(bytes: string, more: string): Promise<string> {
+  const line = dial(service.port);
+  line.socket.write(bytes);
+  const timer = more === '' ? undefined : setInterval(() => line.socket.write(more), 50);
+  await once(line.socket, 'close');
+  clearInterval(timer);
+  return line.answer;
 }
 
 test.run();

@@ -1,11 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createAllowance } from '../../src/http/answer/pipeline.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
 import { AT_ONCE, EXCEEDED } from '../../src/model/budget.js';
-import { createGeneration } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
-import { readerOf } from '../support/engine.js';
+import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -14,8 +12,7 @@ const LONG = `${LIST}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
 // a slice of an order, which needs no work
 const QUICK = `${LIST}?page_size=3&ordering=created_at`;
 
-const parts = await buildDataset(readerOf(scatterNotes(17, 3_000)));
-const whole = createGeneration({ dataset: parts, extra: [], digest: 'long', loadedAt: 0 });
+const whole = await generationOf(scatterNotes(17, 3_000));
 
 /** What the service has been doing, in order. */
 let events: string[] = [];
@@ -48,8 +45,7 @@ function start(): Promise<OwnApp> {
   return startApp({ generation: { ...whole, engine: watched } });
 }
 
-const app = await start();
-const { port } = app;
+const { port } = await start();
 test.before.each(() => {
   events = [];
 });

@@ -1,11 +1,9 @@
 import { join } from 'node:path';
 import type { Arbitrary } from 'fast-check';
 import fc from 'fast-check';
-import { buildDataset } from '../../src/index/build-dataset.js';
-import { createGeneration } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask, jsonPost } from '../support/client.js';
-import { readerOf } from '../support/engine.js';
+import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
@@ -147,8 +145,7 @@ interface Document {
 }
 
 const METHODS = ['get', 'head', 'options', 'post'];
-const dataset = await buildDataset(readerOf(scatterNotes(15, 10)));
-const generation = createGeneration({ dataset, extra: [], digest: 'few', loadedAt: 0 });
+const generation = await generationOf(scatterNotes(15, 10));
 
 /** Routes that are no part of the interface, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {

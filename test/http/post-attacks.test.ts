@@ -1,5 +1,4 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { exchange, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
@@ -7,6 +6,7 @@ import { FORM, formOf, part } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
+import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -20,10 +20,10 @@ const flags = ['--snapshot', SNAPSHOT, '--media', home, '--trust-proxy'];
 flags.push('--posts-per-address', '0');
 mkdirSync(join(home, 'map_data_points'));
 const service = await startOwnService(flags);
-const sockets: Socket[] = [];
+const lines: Line[] = [];
 
 test.after.each(async () => {
-  for (const socket of sockets.splice(0)) socket.destroy();
+  for (const { socket } of lines.splice(0)) socket.destroy();
   await until('no upload is left', () => readdirSync(incoming).length === 0);
 });
 
@@ -38,19 +38,14 @@ function postImage(more: Record<string, string> = {}): Promise<Reply> {
   return post(formOf([...PLACE, part('image', JPEG, 'a.jpg')]), FORM, more);
 }
 
-/** Sends a post of the attacker without its end; `answer` tells what has come back. */
-function sendUnfinished(bytes: Buffer, type: string, { port } = service) {
-  const socket = connect(port, '127.0.0.1');
-  sockets.push(socket);
+/** Sends a post of the attacker without its end. */
+function sendUnfinished(bytes: Buffer, type: string, { port } = service): Line {
+  const line = dial(port);
+  lines.push(line);
   const head = `POST ${LIST} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ATTACKER}\r\nContent-Type: ${type}\r\n`;
-  let text = '';
-  socket.on('data', (chunk: Buffer) => {
-    text += chunk.toString();
-  });
-  socket.on('error', () => {});
-  socket.write(`${head}Content-Length: ${bytes.length + 1}\r\n\r\n`);
-  socket.write(bytes);
-  return { answer: () => text, leave: () => socket.destroy() };
+  line.socket.write(`${head}Content-Length: ${bytes.length + 1}\r\n\r\n`);
+  line.socket.write(bytes);
+  return line;
 }
 
 test('the answer to a bad post is small, whatever was sent', async () => {
@@ -81,7 +76,7 @@ test('unfinished bodies have bounded room, and give it up to another address', a
   const piece = Buffer.from(`{"comment":"${'x'.repeat(255_000)}`);
   const sent = Array.from({ length: 320 }, () => sendUnfinished(piece, JSON_TYPE));
   const refused = (): number =>
-    sent.filter(({ answer }) => answer().startsWith('HTTP/1.1 503')).length;
+    sent.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length;
   await until('there is no more room', () => refused() >= 40);
   const held = process.memoryUsage().arrayBuffers - before;
   assert.ok(held < 120_000_000, `${held}`);
@@ -94,7 +89,7 @@ test('slow uploads of one address deny images to no other', async () => {
     sendUnfinished(Buffer.concat([...PLACE, part('image', JPEG, 'slow.jpg')]), FORM),
   );
   const turnedOut = (): number =>
-    slow.filter(({ answer }) => answer().startsWith('HTTP/1.1 503')).length;
+    slow.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length;
   await until('there is no more room', () => turnedOut() === 16);
   const reply = await postImage();
   assert.is(reply.status, 201, reply.text);
@@ -106,13 +101,13 @@ test('a second image part without a name keeps no upload, in silence and when th
   const body = Buffer.concat([part('image', JPEG, 'a.jpg'), Buffer.from(empty)]);
   const leaving = sendUnfinished(body, FORM);
   await until('it has come', () => readdirSync(incoming).length === 1);
-  leaving.leave();
+  leaving.socket.destroy();
   await until('it is gone', () => readdirSync(incoming).length === 0);
   const short = ['--upload-timeout', '1s', '--request-timeout', '1s'];
   const impatient = await startOwnService([...flags, ...short]);
   const silent = sendUnfinished(body, FORM, impatient);
-  await until('it is answered', () => silent.answer() !== '');
-  assert.match(silent.answer(), /^HTTP\/1\.1 408 /);
+  await until('it is answered', () => silent.answer !== '');
+  assert.match(silent.answer, /^HTTP\/1\.1 408 /);
   await until('it is gone', () => readdirSync(incoming).length === 0);
 });
 

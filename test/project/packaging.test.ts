@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
@@ -11,6 +10,7 @@ import { read, sourceFiles } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
+import { freePort } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
@@ -156,10 +156,7 @@ test('the health check of the image tells a service that serves from one that do
 });
 
 test('the health check follows the address of operators, and that of clients', async () => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const port = String((probe.address() as AddressInfo).port);
-  probe.close();
+  const port = String(await freePort());
   const sample = ['--snapshot', join(ROOT, 'data/sample.waypost')];
   // nobody listens at the port of clients that the environment of the image names
   const image = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };

@@ -1,17 +1,16 @@
 import { pino } from 'pino';
 import { Random } from '../../src/cli/generate/random.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
 import { deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { hashRows } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
 import type { Accepted as AcceptedPost } from '../../src/reload/beginning.js';
-import { Cell, createGeneration, type Generation } from '../../src/reload/current.js';
+import { Cell, type Generation } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { assertPage } from '../support/compare.js';
 import { append } from '../support/deltas.js';
-import { acceptedMatches, idsOf, readerOf } from '../support/engine.js';
+import { acceptedMatches, generationOf, idsOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -81,7 +80,8 @@ async function acceptUnderQuestions(
       const { note } = random.pick(others);
       base.push({ ...note, created: note.created + 1, modified: note.created + 1 });
     }
-    const generation = await generationOf(base, seed, done.reloads);
+    const [digest, loadedAt] = [`${seed} ${done.reloads}`, done.reloads];
+    const generation = await generationOf(base, { digest, loadedAt });
     const { retired, moved } = compare(waiting, base, watermark);
     assert.equal(
       [...retired],
@@ -144,15 +144,6 @@ function compare(
     if (standing !== 'kept') (standing === 'retired' ? retired : moved).add(sequence);
   }
   return { retired, moved };
-}
-
-async function generationOf(
-  notes: readonly Note[],
-  seed: number,
-  loadedAt: number,
-): Promise<Generation> {
-  const dataset = await buildDataset(readerOf(notes));
-  return createGeneration({ dataset, extra: [], digest: `${seed} ${loadedAt}`, loadedAt });
 }
 
 function postOf({ sequence, note }: Waiting): AcceptedPost {

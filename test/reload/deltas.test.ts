@@ -4,13 +4,12 @@ import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
 import { assertPage } from '../support/compare.js';
 import {
   append,
-  generationOf,
   postsOf as postsOfNotes,
   roomFor,
   serve,
   startDeltas as start,
 } from '../support/deltas.js';
-import { acceptedMatches } from '../support/engine.js';
+import { acceptedMatches, generationOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -102,7 +101,11 @@ test('while threads move to another generation points go to the deltas of both',
     },
     hear: () => {},
   });
-  const serving = serve(deltas, await generationOf(notes.slice(0, 20), 1), postsOf(103, 105));
+  const serving = serve(
+    deltas,
+    await generationOf(notes.slice(0, 20), { loadedAt: 1 }),
+    postsOf(103, 105),
+  );
   await until('seen.length === 2', () => seen.length === 2);
   await append(deltas, postsOf(105, 107));
   assert.equal(seen.map(deltaLength), [7, 4]);
@@ -119,7 +122,7 @@ test('a snapshot that comes during a merge stays, with every point', async () =>
   await serve(deltas, await generationOf(notes.slice(0, 500)), []);
   await append(deltas, postsOf(500, 505));
   await append(deltas, postsOf(505, 510));
-  await serve(deltas, await generationOf(notes.slice(0, 507), 1), postsOf(507, 510));
+  await serve(deltas, await generationOf(notes.slice(0, 507), { loadedAt: 1 }), postsOf(507, 510));
   merge();
   await until('deltas.state.merges > 0', () => deltas.state.merges > 0);
   assert.is(current.generation.loadedAt, 1);
@@ -148,7 +151,7 @@ test('room that is reserved is there when it is used, also beside another genera
   await serve(deltas, await generationOf(notes.slice(0, 100)), []);
   const first = await deltas.reserve(10, 10_000);
   assert.is(await deltas.reserve(1, 1), undefined, 'all of it is reserved');
-  await serve(deltas, await generationOf(notes.slice(0, 104), 1), []);
+  await serve(deltas, await generationOf(notes.slice(0, 104), { loadedAt: 1 }), []);
   deltas.append(postsOf(104, 114));
   first!.release();
   merge();

@@ -1,12 +1,13 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { type Connections, drain, holdConnections } from '../../src/serving/connections.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
+import { dial, type Line, listen } from '../support/sockets.js';
 import type { ClientStart } from '../support/starved-client.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -14,66 +15,53 @@ import { until } from '../support/wait.js';
 const LIMIT = 12;
 const IDLE_MS = 250;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
-let server: Server;
+let port: number;
 let open: Connections;
 let counts: Int32Array;
 let cut: CutCounts;
-let clients: Client[] = [];
+let clients: Line[] = [];
 
-/** A connection, and how many answers came over it. */
-interface Client {
-  readonly socket: Socket;
-  answers: number;
-  isClosed: boolean;
-}
-
-async function listen(answer: RequestListener, idleMs = IDLE_MS, limit = LIMIT): Promise<void> {
-  server = createServer(answer);
+async function serve(answer: RequestListener, idleMs = IDLE_MS, limit = LIMIT): Promise<void> {
+  const server = createServer(answer);
   counts = sharedArray(Int32Array, 2);
   cut = createCutCounts();
   open = holdConnections(server, limit, counts, 0, cut, idleMs);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  port = await listen(server);
 }
 
-function join(): Client {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  const client: Client = { socket, answers: 0, isClosed: false };
-  socket.setEncoding('latin1');
-  socket.on('data', (text: string) => {
-    client.answers += text.split('HTTP/1.1 200 ').length - 1;
-  });
-  socket.on('error', () => {});
-  socket.on('close', () => {
-    client.isClosed = true;
-  });
+function answersOf({ answer }: Line): number {
+  return answer.split('HTTP/1.1 200 ').length - 1;
+}
+
+function join(): Line {
+  const client = dial(port);
   clients.push(client);
   return client;
 }
 
 /** Opens connections that ask once and then say nothing. */
-async function fill(): Promise<Client[]> {
+async function fill(): Promise<Line[]> {
   const all = Array.from({ length: LIMIT }, join);
   for (const { socket } of all) socket.write(REQUEST);
-  await until('they are answered', () => all.every(({ answers }) => answers === 1));
+  await until('they are answered', () => all.every((one) => answersOf(one) === 1));
   return all;
 }
 
 /** Tries until a new connection is served; meanwhile `also` is done again and again. */
 async function getIn(also: () => void): Promise<void> {
-  let last: Client | undefined;
+  let last: Line | undefined;
   await until('a new client is served', () => {
     also();
     if (last?.isClosed !== false) {
       last = join();
       last.socket.write(REQUEST);
     }
-    return last.answers === 1;
+    return answersOf(last) === 1;
   });
 }
 
 test('at the limit a new client takes the place of one that says nothing, not of one that asks', async () => {
-  await listen((_request, response) => response.end());
+  await serve((_request, response) => response.end());
   const [active, ...idle] = await fill();
   for (let i = 0; i < LIMIT; i++) await getIn(() => active!.socket.write(REQUEST));
   await until('all others gave way', () => idle.every(({ isClosed }) => isClosed));
@@ -84,7 +72,7 @@ test('at the limit a new client takes the place of one that says nothing, not of
 
 test('a client that waits for its answer stays', async () => {
   const held: (() => void)[] = [];
-  await listen((request, response) => {
+  await serve((request, response) => {
     if (request.url === '/slow') held.push(() => response.end());
     else response.end();
   });
@@ -96,13 +84,13 @@ test('a client that waits for its answer stays', async () => {
   assert.ok(idle.every(({ isClosed }) => isClosed));
   assert.is(waiting!.isClosed, false);
   held[0]!();
-  await until('it is answered', () => waiting!.answers === 2);
+  await until('it is answered', () => answersOf(waiting!) === 2);
 });
 
 test('many clients that wait for their answers do not hide those that say nothing', async () => {
   const held: (() => void)[] = [];
   const waiting = 100;
-  await listen((_request, response) => held.push(() => response.end()), 1, waiting + LIMIT);
+  await serve((_request, response) => held.push(() => response.end()), 1, waiting + LIMIT);
   const all = Array.from({ length: waiting }, join);
   for (const { socket } of all) socket.write(REQUEST);
   await until('all requests are there', () => held.length === waiting);
@@ -118,7 +106,7 @@ test('many clients that wait for their answers do not hide those that say nothin
 });
 
 test('clients that have only just come stay, and the new one is turned away', async () => {
-  await listen((_request, response) => response.end(), 60_000);
+  await serve((_request, response) => response.end(), 60_000);
   const all = await fill();
   const late = join();
   await until('the new one is closed', () => late.isClosed);
@@ -132,20 +120,19 @@ function haveElsewhere(elsewhere: number): void {
 }
 
 test('connections of other threads count', async () => {
-  await listen((_request, response) => response.end());
+  await serve((_request, response) => response.end());
   haveElsewhere(LIMIT);
   const late = join();
   await until('it is closed', () => late.isClosed);
   haveElsewhere(LIMIT - 1);
   const next = join();
   next.socket.write(REQUEST);
-  await until('there is room for one', () => next.answers === 1);
+  await until('there is room for one', () => answersOf(next) === 1);
 });
 
 test.after.each(() => {
   for (const { socket } of clients) socket.destroy();
   clients = [];
-  server.close();
 });
 
 const NOTICE_MS = 50;
@@ -172,11 +159,9 @@ async function start(answer: RequestListener): Promise<Drained> {
     connections.add(socket);
     socket.once('close', () => connections.delete(socket));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
     server,
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     drain() {
       isClosing = true;
       return drain(server, [], connections, TIMEOUT_MS, NOTICE_MS);

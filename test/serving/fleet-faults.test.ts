@@ -5,6 +5,7 @@ import { assertSame, startProxy } from '../support/fleet.js';
 import { type Asking, Instances, keysIn, post, snapshot } from '../support/instances.js';
 import { postKeyed } from '../support/posted.js';
 import { runCommand, type Service, startService } from '../support/service.js';
+import { listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -193,9 +194,7 @@ fleet.check(
 fleet.check('a start says what is wrong with the database, and never its password', async () => {
   const good = fleet.database.address(await fleet.newDatabase());
   const path = snapshot();
-  const silent = createServer((socket) => void socket.resume()).listen(0, '127.0.0.1');
-  await until('it listens', () => silent.listening);
-  const { port } = silent.address() as { port: number };
+  const port = await listen(createServer((socket) => void socket.resume()));
   const cases: [address: string, reason: RegExp][] = [
     [good.replace(/:[^:@/]+@/, ':hunter2@'), /password authentication failed/],
     [`${good}?sslmode=require`, /does not support SSL|SSL|connection/],
@@ -214,7 +213,6 @@ fleet.check('a start says what is wrong with the database, and never its passwor
       }
     }),
   );
-  silent.close();
   const service = await fleet.start(path, good);
   await post(service, 'one');
   const told = JSON.stringify(service.logs) + (await service.get('/metrics')).text;

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { packSnapshot } from '../../src/cli/pack.js';
@@ -21,6 +20,7 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
 import { refusal } from '../support/rows.js';
 import { runCommand } from '../support/service.js';
+import { listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
 const logs: Record<string, unknown>[] = [];
@@ -114,9 +114,7 @@ test('a start that fails ends the process, although it owns a journal by then', 
   const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
   writeFileSync(bad, 'garbage\n');
   writeFileSync(good, FIRST_NOTE);
-  const taken = createServer().listen(0, '127.0.0.1');
-  await once(taken, 'listening');
-  const { port } = taken.address() as AddressInfo;
+  const port = await listen(createServer());
   const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
   for (const [flags, reason] of [
     [['--snapshot', bad, ...at, '0'], /bad: begins with/],
@@ -132,7 +130,6 @@ test('a start that fails ends the process, although it owns a journal by then', 
     assert.is(code, 1);
     assert.match(stderr, reason);
   }
-  taken.close();
 });
 
 const silent = pino({ level: 'silent' });

@@ -4,11 +4,11 @@ import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
 import { ask } from '../support/client.js';
-import { freePort } from '../support/database.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { MAIN } from '../support/service.js';
+import { freePort } from '../support/sockets.js';
 import { until } from '../support/wait.js';
 
 /** What /health/ready says, as far as a soak needs it. */

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { closedLoop } from '../../bench/generators/closed.js';
@@ -18,6 +16,7 @@ import { assembleDataset } from '../../src/index/dataset.js';
 import { createEngine, type Engine } from '../../src/query/engine.js';
 import { makeFolder } from '../support/folder.js';
 import { startService } from '../support/service.js';
+import { listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
 const POINTS = 5_000;
@@ -70,19 +69,14 @@ test('spreads, and ratios of neighbouring rounds', () => {
 });
 
 test('an open loop counts from when a request was due, a closed one from when it was sent', async () => {
-  const { server, base } = await stalling(600);
+  const base = await stalling(600);
   const load = { base, paths: ['/'], connections: 2, warmupSeconds: 0, seconds: 1.5 };
-  try {
-    const open = await openLoop({ ...load, rate: 100 });
-    assert.is(open.requests, 150);
-    assert.equal(open.errors, {});
-    // for a third of the time nothing was answered
-    assert.ok(open.latencies.percentiles['75']! > 50, JSON.stringify(open.latencies));
-    assert.ok(open.latencies.max > 500);
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+  const open = await openLoop({ ...load, rate: 100 });
+  assert.is(open.requests, 150);
+  assert.equal(open.errors, {});
+  // for a third of the time nothing was answered
+  assert.ok(open.latencies.percentiles['75']! > 50, JSON.stringify(open.latencies));
+  assert.ok(open.latencies.max > 500);
 });
 
 test('a closed loop counts answers by kind', async () => {
@@ -90,18 +84,13 @@ test('a closed loop counts answers by kind', async () => {
     response.statusCode = request.url === '/bad' ? 404 : 200;
     response.end('abc');
   });
-  const base = await listen(server);
-  try {
-    const load = { base, paths: ['/', '/bad'], connections: 2, warmupSeconds: 0, seconds: 0.3 };
-    const round = await closedLoop(load);
-    assert.ok(round.requests > 10);
-    assert.ok(round.errors['status 404']! > 0);
-    assert.equal(Object.keys(round.errors), ['status 404']);
-    assert.ok(round.bytesPerRequest > 3);
-  } finally {
-    server.close();
-    server.closeAllConnections();
-  }
+  const base = `http://127.0.0.1:${await listen(server)}`;
+  const load = { base, paths: ['/', '/bad'], connections: 2, warmupSeconds: 0, seconds: 0.3 };
+  const round = await closedLoop(load);
+  assert.ok(round.requests > 10);
+  assert.ok(round.errors['status 404']! > 0);
+  assert.equal(Object.keys(round.errors), ['status 404']);
+  assert.ok(round.bytesPerRequest > 3);
 });
 
 test('all rivals of bench/query find what the engine finds, and one that does not is caught', async () => {
@@ -132,7 +121,7 @@ async function loadEngine(): Promise<Engine> {
 }
 
 /** A server that answers at once, but for one long pause. */
-async function stalling(milliseconds: number): Promise<{ server: Server; base: string }> {
+async function stalling(milliseconds: number): Promise<string> {
   let until = 0;
   let requests = 0;
   const server = createServer(async (_request, response) => {
@@ -140,13 +129,7 @@ async function stalling(milliseconds: number): Promise<{ server: Server; base: s
     await delay(Math.max(0, until - performance.now()));
     response.end();
   });
-  return { server, base: await listen(server) };
-}
-
-async function listen(server: Server): Promise<string> {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listen(server)}`;
 }
 
 test.run();

@@ -1,41 +1,21 @@
-import { connect, type Socket } from 'node:net';
 import { bodyOf, statusOf } from '../support/client.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { SNAPSHOT, startService } from '../support/service.js';
+import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const TIMEOUT_MS = 2_000;
 const LIST = '/rest/map_data_points/?page_size=100';
-let service: Service;
-let sockets: Socket[] = [];
+const lines: Line[] = [];
 
-test.before(async () => {
-  // times are measured here; on a busy machine it might turn requests away (operations.test.ts)
-  const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-  service = await startService(['--snapshot', SNAPSHOT, ...flags]);
-});
+// times are measured here; on a busy machine it might turn requests away (operations.test.ts)
+const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
+const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
 
-/** A connection, and all that came back over it. */
-interface Client {
-  readonly socket: Socket;
-  answer: string;
-  isClosed: boolean;
-}
-
-function open(): Client {
-  const socket = connect(service.port, '127.0.0.1');
-  const client: Client = { socket, answer: '', isClosed: false };
-  socket.setEncoding('latin1');
-  socket.on('data', (text: string) => {
-    client.answer += text;
-  });
-  // such as a reset after the answer to what it went on sending
-  socket.on('error', () => {});
-  socket.on('close', () => {
-    client.isClosed = true;
-  });
-  sockets.push(socket);
-  return client;
+function open(): Line {
+  const line = dial(service.port);
+  lines.push(line);
+  return line;
 }
 
 /** Asks as others do, and returns the median time of an answer. */
@@ -80,7 +60,7 @@ test('thousands of idle connections cost the others nothing', async () => {
   // both ends are files of this machine; some are left for all else
   const { soft } = openFileLimit();
   const wanted = Math.min(10_000, soft - 500);
-  const clients: Client[] = [];
+  const clients: Line[] = [];
   for (let opened = 0; opened < wanted; ) {
     const batch = Array.from({ length: Math.min(500, wanted - opened) }, open);
     // one request each: a connection that never sends any is closed before long
@@ -152,8 +132,7 @@ test('clients that hang up in the middle leave nothing behind', async () => {
 });
 
 test.after.each(() => {
-  for (const socket of sockets) socket.destroy();
-  sockets = [];
+  for (const { socket } of lines.splice(0)) socket.destroy();
 });
 
 test.after(async () => {

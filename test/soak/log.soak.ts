@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { ask } from '../support/client.js';
-import { freePort } from '../support/database.js';
 import { metricsOf } from '../support/operating.js';
 import { MAIN, type Service, SNAPSHOT } from '../support/service.js';
+import { freePort } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 

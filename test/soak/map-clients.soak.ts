@@ -45,7 +45,7 @@ async function visitPage(
     const file = readFileSync(join(ROOT, 'node_modules', path));
     return { type: TYPES[ending] ?? 'application/octet-stream', body: file };
   });
-  await visitor.visit([files.site, site], look);
+  await visitor.visit([files, site], look);
 }
 
 /** A note that matches a query and has no neighbour within a kilometre that does. */

@@ -1,7 +1,5 @@
-import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { sharedArray } from '../../src/index/shared-array.js';
@@ -15,6 +13,7 @@ import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
+import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -207,20 +206,15 @@ test('a thread that cannot serve is heard of', async () => {
 test('connections beyond the limit are closed, whichever threads have the others', async () => {
   const flags = ['--workers', '2', '--max-connections', '8'];
   const limited = await startService(['--snapshot', path, ...flags]);
-  let closed = 0;
-  const sockets = Array.from({ length: 20 }, () => {
-    const socket = connect(limited.port, '127.0.0.1');
-    socket.on('error', () => {});
-    socket.on('close', () => closed++);
-    return socket;
-  });
-  await until('they are closed', () => closed >= 12);
-  const open = sockets.filter((socket) => !socket.destroyed);
-  assert.ok(open.length >= 7, `${open.length} of 8, one of which two threads may have refused`);
-  const answered = open.map((socket) => once(socket, 'data'));
-  for (const socket of open) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
-  for (const [data] of await Promise.all(answered)) assert.match(String(data), /^HTTP\/1.1 200 /);
-  for (const socket of sockets) socket.destroy();
+  const lines = Array.from({ length: 20 }, () => dial(limited.port));
+  const open = (): Line[] => lines.filter(({ isClosed }) => !isClosed);
+  await until('they are closed', () => open().length <= 8);
+  assert.ok(open().length >= 7, `${open().length} of 8, one of which two threads may have refused`);
+  for (const { socket } of open()) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until('the others are answered', () => open().every(({ answer }) => answer !== ''));
+  assert.ok(open().length >= 7);
+  for (const { answer } of open()) assert.match(answer, /^HTTP\/1.1 200 /);
+  for (const { socket } of lines) socket.destroy();
   await until('there is room again', () =>
     limited.get('/health/live').then(
       ({ status }) => status === 200,

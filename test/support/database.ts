@@ -13,12 +13,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { closeLater } from './closing.js';
 import { ROOT } from './service.js';
+import { freePort } from './sockets.js';
 import { until } from './wait.js';
 
 /** Of the one user that there is. */
@@ -252,16 +252,6 @@ async function emptyDatabase(withDisk: boolean): Promise<Database> {
   const database = new Database(await freePort(), folder, withDisk);
   closeLater(() => database.remove());
   return database;
-}
-
-/** A port of 127.0.0.1 at which nobody listens. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function own(path: string): void {

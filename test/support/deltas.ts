@@ -1,16 +1,9 @@
 import { pino } from 'pino';
-import { buildDataset } from '../../src/index/build-dataset.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Accepted } from '../../src/reload/beginning.js';
-import { Cell, createGeneration, type Generation } from '../../src/reload/current.js';
+import { Cell, type Generation } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
-import { readerOf } from './engine.js';
 import { type Note, pointOf } from './notes.js';
-
-export async function generationOf(some: readonly Note[], loadedAt = 0): Promise<Generation> {
-  const dataset = await buildDataset(readerOf(some));
-  return createGeneration({ dataset, extra: [], digest: `${loadedAt}`, loadedAt });
-}
 
 export function postsOf(notes: readonly Note[], from: number, to: number): Accepted[] {
   return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));

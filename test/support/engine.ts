@@ -1,7 +1,7 @@
 import type { PointBlock } from '../../src/formats/block.js';
 import type { LoadReport, SnapshotReader } from '../../src/formats/snapshot.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
-import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
+import type { Dataset } from '../../src/index/dataset.js';
 import {
   type AcceptedPoint,
   appendToDelta,
@@ -13,7 +13,12 @@ import { Budget } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
-import { createEngine, type Engine } from '../../src/query/engine.js';
+import type { Engine } from '../../src/query/engine.js';
+import {
+  createGeneration,
+  type Generation,
+  type GenerationParts,
+} from '../../src/reload/current.js';
 import { blockOf } from './native.js';
 import { type Note, pointOf } from './notes.js';
 
@@ -43,8 +48,16 @@ export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotR
 
 /** An engine over these notes, built as the service builds it. */
 export async function engineOf(notes: readonly Note[]): Promise<Engine> {
-  const parts = await buildDataset(readerOf(notes));
-  return createEngine(assembleDataset(parts));
+  return (await generationOf(notes)).engine;
+}
+
+/** A generation of these notes, whose digest and time are what `given` says. */
+export async function generationOf(
+  notes: readonly Note[],
+  given: Partial<GenerationParts> = {},
+): Promise<Generation> {
+  const dataset = await buildDataset(readerOf(notes));
+  return createGeneration({ dataset, extra: [], digest: 'test', loadedAt: 0, ...given });
 }
 
 /** Ids of the first `length` rows; those from the dataset's count on are rows of the delta. */

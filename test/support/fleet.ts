@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
 import { LIST } from './client.js';
 import { closeLater } from './closing.js';
 import type { OwnService } from './own-service.js';
+import { listen } from './sockets.js';
 
 /** What answers must have in common. */
 const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
@@ -44,12 +44,6 @@ export class CuttingProxy {
     }
   }
 
-  async close(): Promise<void> {
-    this.cut();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
   join(client: Socket, server: Socket): void {
     const pair = [client, server] as const;
     this.#pairs.add(pair);
@@ -81,9 +75,8 @@ export async function startProxy(port: () => number): Promise<CuttingProxy> {
     proxy.join(client, connect(port(), '127.0.0.1'));
   });
   const proxy = new CuttingProxy(server);
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  closeLater(() => proxy.close());
+  await listen(server);
+  closeLater(() => proxy.cut());
   return proxy;
 }
 

@@ -1,9 +1,7 @@
-import { buildDataset } from '../../src/index/build-dataset.js';
 import { appendToDelta, createDelta } from '../../src/index/delta.js';
-import { createGeneration, type Generation } from '../../src/reload/current.js';
 import { type OwnApp, startApp } from './app.js';
 import { type Asked, ask, type Reply } from './client.js';
-import { acceptedOf, readerOf } from './engine.js';
+import { acceptedOf, generationOf } from './engine.js';
 import type { Note } from './notes.js';
 
 const CAPACITY = { rows: 1_000, bytes: 1_000_000 };
@@ -22,11 +20,7 @@ export interface NotesApp extends OwnApp {
 export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): Promise<NotesApp> {
   let delta = createDelta(CAPACITY);
   let accepted = 0;
-  const generationOf = async (some: readonly Note[], digest: string): Promise<Generation> => {
-    const dataset = await buildDataset(readerOf(some));
-    return createGeneration({ dataset, extra: [], digest, loadedAt: 0, delta });
-  };
-  const current = { generation: await generationOf(notes, 'notes') };
+  const current = { generation: await generationOf(notes, { digest: 'notes', delta }) };
   const app = await startApp(current, answerCacheBytes);
   return {
     ...app,
@@ -39,7 +33,7 @@ export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): 
     async replace(others) {
       delta = createDelta(CAPACITY);
       accepted = 0;
-      current.generation = await generationOf(others, 'others');
+      current.generation = await generationOf(others, { digest: 'others', delta });
     },
   };
 }

@@ -17,7 +17,7 @@ import {
 } from '../../src/tiles/grid.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';
 import { abbreviate, makeTile } from '../../src/tiles/tile.js';
-import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/engine.js';
+import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { ROOT } from '../support/service.js';
 import { decodeTile, type Layers } from '../support/tiles.js';
@@ -57,11 +57,10 @@ test('users keep their numbers, however large', async () => {
     lon: i,
     createdBy: users[i]!,
   }));
-  const dataset = assembleDataset(await buildDataset(readerOf(notes)));
   const address = { z: 0, x: 0, y: 0 };
   const fields = ['created_by'] as const;
   const query = { address, filters: {}, grid: 16, limit: users.length, fields };
-  const { points = [] } = decodeTile(makeTile(createEngine(dataset), query));
+  const { points = [] } = decodeTile(makeTile(await engineOf(notes), query));
   const found = points.map(({ properties }) => Number(properties['created_by']));
   assert.equal(
     found.sort((a, b) => a - b),
@@ -79,8 +78,7 @@ const notes: readonly Note[] = Array.from({ length: 300 }, (_, i) => ({
   modified: 1.6e15,
   comment: 'x"'.repeat(8_000 + 20 * i),
 }));
-const dataset = assembleDataset(await buildDataset(readerOf(notes.slice(0, FROZEN))));
-const engine = createEngine(dataset);
+const engine = await engineOf(notes.slice(0, FROZEN));
 const delta = deltaOf(notes.slice(FROZEN));
 
 function tileOf(z: number, limit: number | undefined, fields?: readonly RecordKey[]): Layers {

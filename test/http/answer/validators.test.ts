@@ -1,6 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer } from 'node:http';
 import { PageBuffers } from '../../../src/http/answer/delivery.js';
 import {
   createWriteHead,
@@ -9,9 +8,10 @@ import {
   parseLines,
 } from '../../../src/http/answer/head.js';
 import { hashText, matchesEtag, spellHash } from '../../../src/http/answer/validators.js';
-import { LIST } from '../../support/client.js';
+import { bodyOf, exchange, LIST } from '../../support/client.js';
 import { startOwnService } from '../../support/own-service.js';
 import { SNAPSHOT } from '../../support/service.js';
+import { dial, type Line, listen } from '../../support/sockets.js';
 import { assert, test } from '../../support/uvu.js';
 
 test('the same tag, weak or strong on either side', () => {
@@ -82,8 +82,8 @@ test('every bit of a hash is spelled', () => {
 
 const HEADERS = ['ETag', '"a: b"', 'Content-Type', 'application/json', 'Content-Length', '3'];
 
-/** A server that writes heads in our way, or in Node's where the target is `/node`. */
-async function startServer(): Promise<Server> {
+/** The port of a server that writes heads in our way, or in Node's where the target is `/node`. */
+function startServer(): Promise<number> {
   const writeHead = createWriteHead();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
     const url = request.url!;
@@ -94,22 +94,19 @@ async function startServer(): Promise<Server> {
     assert.ok(response.headersSent);
     response.end(status === 200 ? Buffer.from('äb') : undefined);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return server;
+  return listen(server);
 }
 
 /** Sends bytes and returns all that comes back until the server ends, without the time. */
-async function exchange(server: Server, bytes: string): Promise<string> {
-  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
-  socket.write(bytes);
-  let text = '';
-  for await (const chunk of socket) text += (chunk as Buffer).toString('latin1');
-  return text.replaceAll(/Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g, 'Date: now');
+async function answersTo(port: number, bytes: string): Promise<string> {
+  return (await exchange(port, bytes)).replaceAll(
+    /Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g,
+    'Date: now',
+  );
 }
 
 test('an answer has the bytes that Node itself would send', async () => {
-  const server = await startServer();
+  const port = await startServer();
   const head = ' HTTP/1.1\r\nHost: a\r\n';
   const end = `GET /last HTTP/1.1\r\nHost: a\r\n\r\n`;
   const requests: Record<string, (way: string) => string> = {
@@ -125,11 +122,10 @@ test('an answer has the bytes that Node itself would send', async () => {
       `GET /${way} HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /${way} HTTP/1.0\r\n\r\n`,
   };
   for (const [name, request] of Object.entries(requests)) {
-    const ours = await exchange(server, request('ours'));
+    const ours = await answersTo(port, request('ours'));
     assert.match(ours, 'ETag: "a: b"\r\n', name);
-    assert.is(ours, await exchange(server, request('node')), name);
+    assert.is(ours, await answersTo(port, request('node')), name);
   }
-  server.close();
 });
 
 test('lines are parsed into the headers that they were made of', () => {
@@ -175,40 +171,13 @@ test('idle memory is bounded', () => {
   assert.ok(kept > 0 && kept * 200 * KIB <= 16 * KIB * KIB, `${kept} kept`);
 });
 
-/** Sends requests in one go and reads nothing before it is told to. */
-class LazyClient {
-  readonly #socket: Socket;
-  readonly #paths: readonly string[];
-
-  constructor(port: number, paths: readonly string[]) {
-    this.#paths = paths;
-    this.#socket = connect(port, '127.0.0.1');
-    this.#socket.write(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
-  }
-
-  /** The bodies of all answers. */
-  async read(): Promise<string[]> {
-    const bodies: string[] = [];
-    let pending = Buffer.alloc(0);
-    for await (const chunk of this.#socket) {
-      pending = Buffer.concat([pending, chunk]);
-      for (;;) {
-        const head = pending.indexOf('\r\n\r\n');
-        const length = /content-length: (\d+)/i.exec(pending.toString('latin1', 0, head));
-        const end = head + 4 + Number(length?.[1]);
-        if (head < 0 || pending.length < end) break;
-        bodies.push(pending.toString('utf8', head + 4, end));
-        pending = pending.subarray(end);
-      }
-      if (bodies.length === this.#paths.length) break;
-    }
-    return bodies;
-  }
-
-  async leave(): Promise<void> {
-    this.#socket.destroy();
-    await once(this.#socket, 'close');
-  }
+/** Sends requests in one go, and reads nothing before it is resumed. */
+function askLazily(port: number, paths: readonly string[]): Line {
+  const line = dial(port);
+  line.socket.pause();
+  const requests = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  line.socket.write(`${requests.join('')}GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  return line;
 }
 
 test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
@@ -228,8 +197,8 @@ test('clients that read late get what they asked for, whoever else was answered 
   // far more than the buffers of a socket hold
   const mixed = (from: number): string[] =>
     Array.from({ length: 200 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
-  const lazy = [0, 1, 2, 3].map((from) => new LazyClient(service.port, mixed(from)));
-  const leaving = [4, 5].map((from) => new LazyClient(service.port, mixed(from)));
+  const lazy = [0, 1, 2, 3].map((from) => askLazily(service.port, mixed(from)));
+  const leaving = [4, 5].map((from) => askLazily(service.port, mixed(from)));
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(
       paths.map((path) => service.get(path, { headers: { host: 'a' } })),
@@ -237,10 +206,14 @@ test('clients that read late get what they asked for, whoever else was answered 
     for (const [i, { body }] of answers.entries()) {
       assert.ok(body.toString() === wanted.get(paths[i]!), `round ${round}: ${paths[i]}`);
     }
-    await leaving[round]?.leave();
+    const left = leaving[round]?.socket.destroy();
+    if (left !== undefined) await once(left, 'close');
   }
   for (const [from, client] of lazy.entries()) {
-    const bodies = await client.read();
+    client.socket.resume();
+    await once(client.socket, 'close');
+    const bodies = client.answer.split(/(?=HTTP\/1\.1 \d{3} )/).map(bodyOf);
+    assert.is(bodies.length, 201);
     for (const [i, path] of mixed(from).entries()) {
       assert.ok(bodies[i] === wanted.get(path), `late client ${from}, answer ${i}: ${path}`);
     }

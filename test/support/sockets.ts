@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { Server as HttpServer } from 'node:http';
+import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
+import { closeLater } from './closing.js';
+
+/** A connection, and what came back over it. */
+export interface Line {
+  readonly socket: Socket;
+  answer: string;
+  isClosed: boolean;
+}
+
+/** Connects to a port of this machine, until the file ends; a reset is as good as a close. */
+export function dial(port: number): Line {
+  const socket = connect(port, '127.0.0.1');
+  const line: Line = { socket, answer: '', isClosed: false };
+  socket.setEncoding('latin1').on('data', (text: string) => {
+    line.answer += text;
+  });
+  socket.on('error', () => {});
+  socket.on('close', () => {
+    line.isClosed = true;
+  });
+  closeLater(() => socket.destroy());
+  return line;
+}
+
+/** Has a server listen at a free port of 127.0.0.1, until the file ends; returns the port. */
+export async function listen(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closeLater(() => {
+    server.close();
+    if (server instanceof HttpServer) server.closeAllConnections();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** A port of 127.0.0.1 at which nobody listens. */
+export async function freePort(): Promise<number> {
+  const server = new HttpServer();
+  const port = await listen(server);
+  server.close();
+  await once(server, 'close');
+  return port;
+}
