@@ -1,134 +1,167 @@
-import type { Envelope } from '../support/client.js';
+import type { Agent } from 'node:http';
+import { benchRandom } from '../../bench/places.js';
+import type { Random } from '../../src/cli/generate/random.js';
+import { ask, bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
+import { assertTexts, fuzz } from '../support/fuzz.js';
 import { createHostileQueries, type HostileQuery } from '../support/hostile-queries.js';
-import { staysSmall } from '../support/operating.js';
-import { openPipeline, type Pipeline, type RawAnswer } from '../support/pipeline.js';
 import { SNAPSHOT, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
+import { decodeTile } from '../support/tiles.js';
 import { assert, test } from '../support/uvu.js';
 
-const CONNECTIONS = 8;
-const BATCH = 50;
-const SEED = 20_240_229;
 /** What garbage collection and caches may add after the first third. */
 const GROWTH = 60e6;
-const PATHS = [
-  '/rest/map_data_points/',
-  '/rest/notifications/',
-  '/rest/map_data_points/7/',
-  '/rest/',
-];
+/** Of the cache: full early on, so that it does not look like a leak. A busy machine is no fault. */
+const FLAGS = ['--snapshot', SNAPSHOT, '--answer-cache', '4MiB', '--max-loop-delay', '0'];
+const LIST = '/rest/map_data_points/';
+const OTHERS = ['/rest/notifications/', `${LIST}7/`, '/rest/', LIST];
+const QUERIES = IS_SOAK ? 100_000 : 1_000;
+const TILES = IS_SOAK ? 100_000 : 300;
 
-interface Sent extends HostileQuery {
-  readonly target: string;
-}
-
-/**
- * Asserts that a service answers `queries` hostile queries, none with 5xx, and that its memory does
- * not grow.
- */
-async function fuzzQueries(queries: number): Promise<void> {
-  const service = await startService([
-    ...['--snapshot', SNAPSHOT],
-    ...['--time-zone', 'Europe/Helsinki'],
-    // full early on, so that it does not look like a leak
-    ...['--answer-cache', '4MiB'],
-    // a busy machine is no fault of the queries
-    ...['--max-loop-delay', '0'],
-  ]);
-  const nextBatch = createBatches();
-  const statuses = new Map<number, number>();
-  const sendUpTo = async (limit: number): Promise<void> => {
-    const work = (): Promise<void> => sendBatches(service.port, () => nextBatch(limit), statuses);
-    await Promise.all(Array.from({ length: CONNECTIONS }, work));
-  };
-  await staysSmall(service, queries, GROWTH, sendUpTo);
-  assert.is(
-    [...statuses.values()].reduce((sum, one) => sum + one),
-    queries,
-  );
-  // the queries are neither all good nor all bad
-  for (const status of [200, 400, 404])
-    assert.ok(statuses.get(status)! > queries / 100, `${status}`);
-}
-
-/** Makes batches until `limit` queries have been made in all. */
-function createBatches(): (limit: number) => Sent[] {
-  const nextQuery = createHostileQueries(SEED);
-  let sent = 0;
-  let held: HostileQuery | undefined;
-  // up to BATCH queries, or one that ends its connection
-  return (limit) => {
-    const batch: Sent[] = [];
-    while (batch.length < BATCH && sent < limit) {
-      const path = sent % 10 === 0 ? PATHS[(sent / 10) % PATHS.length]! : PATHS[0]!;
-      const { query, isTarget } = held ?? nextQuery();
-      held = undefined;
-      if (!isTarget && batch.length > 0) {
-        held = { query, isTarget };
-        break;
-      }
-      batch.push({ query, isTarget, target: `${path}?${query}` });
-      sent++;
-      if (!isTarget) break;
-    }
-    return batch;
-  };
-}
-
-/** Sends batches over a connection, a new one where a query ended it, until there are no more. */
-async function sendBatches(
-  port: number,
-  nextBatch: () => Sent[],
-  statuses: Map<number, number>,
-): Promise<void> {
-  let pipeline: Pipeline | undefined;
-  try {
-    for (let batch = nextBatch(); batch.length > 0; batch = nextBatch()) {
-      pipeline ??= await openPipeline(port);
-      const requests = batch.map(({ target }) => `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
-      const answers = await pipeline.exchange(
-        Buffer.from(requests.join(''), 'latin1'),
-        batch.length,
-      );
-      assert.is(answers.length, batch.length);
-      for (const [i, answer] of answers.entries()) {
-        statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
-        check(batch[i]!, answer);
-      }
-      if (!batch[0]!.isTarget) {
-        pipeline.close();
-        pipeline = undefined;
-      }
-    }
-  } finally {
-    pipeline?.close();
-  }
-}
-
-function check({ target, isTarget }: Sent, { status, head, body }: RawAnswer): void {
-  if (isTarget) assert.ok([200, 400, 404].includes(status), `${status} ${target}`);
-  else assert.is(status, 400, target);
-  if (head.includes('text/html')) {
-    assert.match(body.toString(), /^<!doctype html>.*<\/html>\n$/s);
+function check(target: string, status: number, body: string, isPage: boolean): void {
+  if (isPage) {
+    assert.match(body, /^<!doctype html>.*<\/html>\n$/s);
     return;
   }
-  const json = JSON.parse(body.toString()) as Record<string, unknown>;
   if (status !== 200) {
-    const texts = Object.values(json).flat();
-    assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), target);
+    assertTexts(body, target);
     return;
   }
+  const json = JSON.parse(body) as Envelope | Record<string, string>;
   if (!('results' in json)) return;
-  const { count, next, previous, results } = json as unknown as Envelope;
+  const { count, next, previous, results } = json as Envelope;
   assert.ok(Number.isSafeInteger(count) && count >= results.length, target);
   for (const link of [next, previous]) {
     if (link !== null) assert.match(link, /^http:\/\/x\/rest\/\w+\/(?:\?[\w.~%+&=-]+)?$/);
   }
 }
 
-const QUERIES = IS_SOAK ? 100_000 : 1_000;
+test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory does not grow`, async () => {
+  const service = await startService([...FLAGS, '--time-zone', 'Europe/Helsinki']);
+  const nextQuery = createHostileQueries(20_240_229);
+  let sent = 0;
+  const send = async (agent: Agent): Promise<number> => {
+    const path = sent % 10 === 0 ? OTHERS[(sent / 10) % OTHERS.length]! : LIST;
+    sent++;
+    const { query, isTarget }: HostileQuery = nextQuery();
+    const target = `${path}?${query}`;
+    if (!isTarget) {
+      const answer = await exchange(service.port, `GET ${target} HTTP/1.1\r\nHost: x\r\n\r\n`);
+      assert.is(statusOf(answer), 400, target);
+      check(target, 400, bodyOf(answer), false);
+      return 400;
+    }
+    const { status, headers, text } = await ask(service.port, target, {
+      headers: { Host: 'x' },
+      agent,
+    });
+    assert.ok([200, 400, 404].includes(status), `${status} ${target}`);
+    check(target, status, text, headers['content-type']!.includes('text/html'));
+    return status;
+  };
+  const statuses = await fuzz(service, QUERIES, GROWTH, send);
+  // the queries are neither all good nor all bad
+  for (const status of [200, 400, 404]) {
+    assert.ok(statuses.get(status)! > QUERIES / 100, `${status}`);
+  }
+});
 
-test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory does not grow`, () =>
-  fuzzQueries(QUERIES));
+test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does not grow`, async () => {
+  const service = await startService(FLAGS);
+  const nextTarget = createHostileTiles(20_260_415);
+  const send = async (agent: Agent): Promise<number> => {
+    const target = nextTarget();
+    const { status, body, text } = await ask(service.port, target, { agent });
+    assert.ok([200, 204, 400, 404].includes(status), `${status} ${target.slice(0, 200)}`);
+    if (status === 204) assert.is(body.length, 0);
+    else if (status === 200) assert.ok(Object.keys(decodeTile(body)).length > 0, target);
+    else assertTexts(text, target);
+    return status;
+  };
+  const statuses = await fuzz(service, TILES, GROWTH, send);
+  // the addresses are neither all good nor all bad
+  for (const status of [200, 204, 400, 404]) {
+    assert.ok((statuses.get(status) ?? 0) > TILES / 50, `${status}: ${statuses.get(status)}`);
+  }
+});
+
+/** Characters of a query: more would not fit in the service's limit of a request's head. */
+const MAX_LENGTH = 12_000;
+
+const ODD = [
+  ...[
+    ...['', '-1', '-0', '+1', '01', '1.5', '1e1', '0x1', '%D9%A3', '%31', '%00', '%20', '..', 'z'],
+    'NaN',
+  ],
+  ...['23', '99', '4194304', '9007199254740993', '9'.repeat(40), '1,1', '{z}', '__proto__', '%ff'],
+];
+
+const ENDINGS = [
+  ...['.mvt', '.mvt', '.mvt', '.mvt', '.mvt/', '', '.pbf', '.MVT', '.mvt.mvt', '.mvt%00'],
+];
+
+/** Parameters that are taken, at least by some tiles. */
+const GOOD = [
+  ...['grid=4', 'grid=128', 'grid=128&grid=', 'cluster=false', 'cluster=false&limit=1', 'limit=50'],
+  ...[`limit=${'9'.repeat(30)}`, 'fields=comment,tags,image', 'fields=id,id', 'v=x', 'format='],
+  ...['status=NEW', 'status=OPEN,NEW', `status=${'x'.repeat(999)}`, 'is_processed=false'],
+  ...['tags=Lighting', 'tags=toString,%F0%9F%98%80', 'tags_all=Lighting,Traffic', 'has_image=true'],
+  ...['created_by=none,7', 'created_by=1,2,3', 'bbox=24,60,25,61', 'bbox=170,-90,-170,90'],
+  ...['bbox=-180,-90,180,90', 'coordinates=60.17,24.94,5000', 'coordinates=0,0,20015000'],
+  ...['created_at_after=2022-01-01T00:00:00Z', 'modified_at_before=2023-06-01T00:00:00%2B03:00'],
+  ...[
+    'polygon=24,60;25,60;25,61',
+    'polygon=-180,-90;180,-90;180,90;-180,90',
+    'polygon=0,0;0,0;0,0',
+  ],
+  ...['__proto__=x', 'constructor=x', 'toString', '=', '%', ''],
+];
+
+/** Parameters that are not. */
+const BAD = [
+  ...['grid=0', 'grid=256', 'grid=1e2', 'cluster=FALSE', 'limit=0', 'limit=all', 'fields=Id'],
+  ...['fields=,', 'status=,', 'is_processed=1', 'created_by=-1', 'has_image=maybe', 'bbox=1,2,3'],
+  ...[
+    ...['bbox=nan,0,0,0', 'coordinates=91,0,1', 'coordinates=0,0,-1', 'polygon=1,1;2,2'],
+    'polygon=;;',
+  ],
+  ...['created_at_after=2022-02-30T00:00Z', 'modified_at_before=now', 'format=json', 'tags=,,'],
+];
+
+const SOME = 0.1;
+
+/** Makes addresses of tiles that somebody means no good with; some are of tiles that there are. */
+function createHostileTiles(seed: number): () => string {
+  const random = benchRandom(seed, 520);
+  return () => {
+    const query = Array.from({ length: random.int(5) }, () => parameter(random)).join('&');
+    const ending = random.chance(SOME) ? random.pick(ENDINGS) : '.mvt';
+    const address = `/tiles/${place(random)}${ending}`;
+    return query === '' ? address : `${address}?${query.slice(0, MAX_LENGTH)}`;
+  };
+}
+
+function place(random: Random): string {
+  // there is more to look at in tiles of small zooms
+  const z = Math.floor(23 * random.next() ** 2);
+  const parts = [z, random.int(2 ** z), random.int(2 ** z)].map(String);
+  // the edges of the pyramid, and what is just beyond them
+  if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - (random.chance(SOME) ? 0 : 1));
+  if (random.chance(SOME)) parts[random.int(3)] = random.pick(ODD);
+  return parts.join('/');
+}
+
+function parameter(random: Random): string {
+  if (random.chance(0.05)) return `polygon=${star(random)}`;
+  if (random.chance(0.02)) return `tags=${'a,'.repeat(random.int(3_000))}b`;
+  return random.pick(random.chance(SOME) ? BAD : GOOD);
+}
+
+/** A polygon whose many edges cross each other all over the world. */
+function star(random: Random): string {
+  const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(1);
+  const places = 3 + random.int(900);
+  return Array.from({ length: places }, () => `${degrees(180)},${degrees(90)}`).join(';');
+}
 
 test.run();

@@ -1,17 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import type { Agent } from 'node:http';
 import { join } from 'node:path';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
+import { assertTexts, fuzz } from '../support/fuzz.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { SECRET } from '../support/images.js';
-import { staysSmall } from '../support/operating.js';
 import { type Service, SNAPSHOT, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const CLIENTS = 6;
 const SEED = 20_240_301;
 const STATUSES = [201, 400, 413, 415, 422];
 /** Beyond it the service answers before it has read a body, and closes the connection. */
@@ -44,25 +43,12 @@ async function fuzzPosts(count: number): Promise<void> {
   );
   const before = await countOf(service);
   const accepted = new Map<number, string | undefined>();
-  const statuses = new Map<number, number>();
   const nextPost = createHostilePosts(SEED);
-  let sent = 0;
-  const sendUpTo = async (limit: number): Promise<void> => {
-    const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
-    const work = async (): Promise<void> => {
-      while (sent < limit) {
-        sent++;
-        const post = nextPost();
-        const reply = await send(service.port, post, agent);
-        if (reply === undefined) continue;
-        statuses.set(reply.status, (statuses.get(reply.status) ?? 0) + 1);
-        note(reply, accepted);
-      }
-    };
-    await Promise.all(Array.from({ length: CLIENTS }, work));
-    agent.destroy();
-  };
-  await staysSmall(service, count, GROWTH, sendUpTo);
+  const statuses = await fuzz(service, count, GROWTH, async (agent) => {
+    const reply = await send(service.port, nextPost(), agent);
+    if (reply !== undefined) note(reply, accepted);
+    return reply?.status;
+  });
   // the posts are neither all good nor all bad
   for (const status of [201, 400]) assert.ok(statuses.get(status)! > count / 20, `${status}`);
 
@@ -93,13 +79,11 @@ async function send(
 
 /** Notes an accepted point, or checks that an error has a text for everything that was wrong. */
 function note({ status, headers, text }: Reply, accepted: Map<number, string | undefined>): void {
-  const body = JSON.parse(text) as Record<string, unknown>;
   if (status !== 201) {
-    const texts = Object.values(body).flat();
-    assert.ok(texts.length > 0 && texts.every((one) => typeof one === 'string'), text);
+    assertTexts(text, text);
     return;
   }
-  const { id, image } = body as unknown as Note;
+  const { id, image } = JSON.parse(text) as Note;
   if (headers['idempotency-replayed'] === undefined) assert.not(accepted.has(id), `${id} twice`);
   accepted.set(id, image);
 }
