@@ -29,9 +29,7 @@ function serve(...flags: string[]): Promise<Outcome> {
   return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
 }
 
-/**
- * The one line that says why the path cannot be loaded, by what serve loads with, in this process.
- */
+/** The one line that says why serve cannot load the path, by what it loads with. */
 async function unloadable(path: string): Promise<string> {
   return refusalLine(startReloading(path).then(({ end }) => end()));
 }

@@ -49,10 +49,7 @@ function cost(ids: readonly number[]): number {
   return user + system;
 }
 
-/**
- * Ids that a hash without a secret maps to one number: the low half makes up for what the high half
- * adds.
- */
+/** Ids of one hash without a secret: the low half makes up for what the high half adds. */
 function collisions(count: number): number[] {
   return Array.from({ length: count }, (_, high) => {
     const low = (Math.imul(high, 0x9e3779b1) ^ 1) >>> 0;

@@ -12,9 +12,7 @@ const LARGE = 24 * MIB;
 const TIMEOUT_MS = 1_000;
 const STILL_MS = 1_000;
 
-/**
- * A server that answers each request with as many bytes as its path says; returns how to connect.
- */
+/** Answers each request with as many bytes as its path says; returns how to connect. */
 async function start(backlog: Backlog): Promise<() => Socket> {
   const server = createServer((request, response) => {
     response.end(Buffer.alloc(Number(request.url!.slice(1))));

@@ -18,10 +18,7 @@ const [patient, service] = await Promise.all([
   ]),
 ]);
 
-/**
- * Sends the head of a request and nothing of its body; what came back, after how long, and as which
- * of all.
- */
+/** Sends a head and nothing of the body; what came back, after how long, as which of all. */
 async function stall(
   head: string,
   ended: string[],

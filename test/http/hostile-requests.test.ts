@@ -24,9 +24,7 @@ function statuses(answer: string): number[] {
   );
 }
 
-/**
- * Sends a request, then an ordinary one over the same connection; returns the status of the first.
- */
+/** Sends a request, then an ordinary one over its connection; returns the status of the first. */
 async function askAndGoOn(what: string, bytes: string): Promise<number> {
   const found = statuses(await exchange(service.port, bytes + LAST));
   assert.equal(found.slice(1), [200], `${what}: the connection serves the next request`);
@@ -199,9 +197,7 @@ test('bodies that never end are cut off, also while bytes arrive', async () => {
   await Promise.all(cut);
 });
 
-/**
- * Sends bytes and then more of them again and again; returns what came until the service hung up.
- */
+/** Sends bytes, and more again and again; returns what came until the service hung up. */
 async function drip(bytes: string, more: string): Promise<string> {
   const line = dial(service.port);
   line.socket.write(bytes);

@@ -47,10 +47,7 @@ interface Note {
   readonly created_at: string;
 }
 
-/**
- * The points around {@link PLACE}, by id, of several connections, which different threads may
- * answer.
- */
+/** The points around {@link PLACE}, by id, over connections that several threads may have. */
 async function around(to = service): Promise<Envelope> {
   const asked = Array.from({ length: 6 }, () => to.get(AROUND));
   const [first, ...others] = (await Promise.all(asked)).map((reply) => reply.text);

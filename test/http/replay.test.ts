@@ -45,9 +45,7 @@ function keyOf(name: string, method: string, target: string): string {
   return `${name} | ${method} ${target.replace('/rest/map_data_points/', '')}`.trimEnd();
 }
 
-/**
- * The cases, in the order in which they were recorded: later ones saw what earlier ones had posted.
- */
+/** The cases in the order they were recorded in: later ones saw what earlier ones had posted. */
 function recordedCases(): RecordedCase[] {
   return readLines(join(ROOT, 'test/fixtures/cases.ndjson')) as unknown as RecordedCase[];
 }

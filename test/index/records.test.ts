@@ -41,10 +41,7 @@ function recordsOf(all: readonly string[]): Records {
   return made;
 }
 
-/**
- * Copies to the middle of a larger target and returns what was written; asserts the rest is
- * untouched.
- */
+/** Returns what is copied to the middle of a larger target; asserts the rest is untouched. */
 function copy(rows: ArrayLike<number>, count: number, at: number): string {
   const page = fetchPage(records, rows, count);
   const { size } = page;

@@ -12,10 +12,7 @@ const NOISE: Metres = 1e-8;
 
 type Pair = readonly [lon1: Degrees, lat1: Degrees, lon2: Degrees, lat2: Degrees];
 
-/**
- * Pairs from a nanometre to half the Earth apart, many at the poles, the antimeridian and
- * antipodes.
- */
+/** Pairs from a nanometre to half the Earth apart, many at poles, antimeridian and antipodes. */
 function* pairs(): Generator<Pair> {
   const random = new Random(SEED, 'point');
   for (let i = 0; i < PAIRS; i++) {

@@ -86,10 +86,7 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
   return moved;
 }
 
-/**
- * Follows the stream of posts, which it leaves and comes back to, until it has all that are
- * acknowledged, each of them once.
- */
+/** Follows the stream of posts, off and on, until it has all acknowledged ones, once each. */
 async function followOn(
   service: Service,
   events: StreamEvent[],

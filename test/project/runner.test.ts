@@ -14,10 +14,7 @@ const HEAD = `import { test } from 'uvu';`;
 const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
 const LIMITS: Limits = { fileMs: 60_000, closingMs: 200 };
 
-/**
- * Runs files of these texts in turn, all in one process as far as they let it; the outcomes in
- * order.
- */
+/** Runs files of these texts in turn, in one process where they let it; the outcomes in order. */
 async function outcomesOf(texts: readonly string[], limits = LIMITS): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const tasks = texts.map((text, index) => {

@@ -15,10 +15,7 @@ const SEED = 13;
 const notes = scatterNotes(SEED, 3_000);
 const texts = new Map(notes.map((note) => [note.id, renderPoint(pointOf(note))]));
 
-/**
- * Asks questions of the first `served` notes as a generation and the next ones, up to `length`, as
- * a delta.
- */
+/** Asks of the first `served` notes as a generation, and the next, up to `length`, as a delta. */
 async function ask(served: number, lengths: readonly number[], questions: number): Promise<void> {
   const engine = await engineOf(notes.slice(0, served));
   const delta = deltaOf(notes.slice(served));

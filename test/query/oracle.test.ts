@@ -84,9 +84,7 @@ const heavy: Query = {
   pageSize: 100,
 };
 
-/**
- * The answer without its rows' memory, which the next query uses again, and without what it took.
- */
+/** The answer without what it took, its rows copied: the next query uses their memory again. */
 function plain(answer: PageRows | undefined): unknown {
   const rows = answer && [...answer.rows.subarray(0, answer.length)];
   return answer && { ...answer, rows, effort: undefined };

@@ -5,15 +5,10 @@ import { Worker } from 'node:worker_threads';
 import { closeAll } from '../support/closing.js';
 import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
-/**
- * A test of uvu that waits to run: its errors (true for none), and how many passed, were skipped,
- * are in all.
- */
+/** A waiting test of uvu: its errors (true for none), how many passed, were skipped, are in all. */
 type Queued = () => Promise<[errors: string | true, passed: number, skipped: number, all: number]>;
 
-/**
- * uvu's globals: `run()` adds to the queue, and starts nothing by itself while `UVU_DEFER` is set.
- */
+/** uvu's globals: `run()` adds to the queue, and starts nothing while `UVU_DEFER` is set. */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
 
 const LOOK_MS = 5;

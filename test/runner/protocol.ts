@@ -3,9 +3,7 @@ export interface FileResult {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /**
-   * CPU time of this process and of the children it waited for; 0 where the system does not tell.
-   */
+  /** CPU time of this process and of children it waited for; 0 where the system tells none. */
   readonly cpuSeconds: number;
   /** Memory of this process after the file, in bytes. */
   readonly memory: number;

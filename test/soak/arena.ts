@@ -17,10 +17,7 @@ interface Ready {
   readonly stale: boolean;
 }
 
-/**
- * A service under siege: two threads, a watched folder, and a log on a disk that is too small for
- * it.
- */
+/** A service under siege: two threads, a watched folder, and a disk too small for its log. */
 export interface Arena {
   readonly port: number;
   /** The folder whose newest whole snapshot is served. */

@@ -33,9 +33,7 @@ async function begin(
   return [service, path];
 }
 
-/**
- * Waits until the service refuses what was done to its file, and checks that it says so everywhere.
- */
+/** Waits until the service refuses what was done to its file, and says so everywhere. */
 async function refuses(service: Service, what: string, reason: RegExp): Promise<void> {
   const wanted = async (): Promise<boolean> =>
     reason.test((await readyOf(service, ADMIN)).reason ?? '');

@@ -52,10 +52,7 @@ for (const [screen, options] of Object.entries(SCREENS)) {
   });
 }
 
-/**
- * Rules that elements of Swagger UI 5 break: pale texts, buttons in buttons, the choice of a server
- * without a label.
- */
+/** Rules that Swagger UI 5 breaks: pale texts, buttons in buttons, a choice without a label. */
 const OF_THE_VIEWER = ['color-contrast', 'nested-interactive', 'select-name'];
 
 browserTest('the viewer has no faults but those of its package', async (visitor, { site }) => {

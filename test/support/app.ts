@@ -26,9 +26,7 @@ export interface OwnApp {
   close(): Promise<void>;
 }
 
-/**
- * Starts a web server that answers from `current`, on a port of its own; operators are not answered.
- */
+/** Starts a web server that answers from `current`, but for operators, on a port of its own. */
 export async function startApp(
   current: Pick<Context['current'], 'generation'>,
   answerCacheBytes = 0,

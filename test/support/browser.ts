@@ -23,10 +23,7 @@ export const NO_BROWSER: string | undefined =
     ? 'no Chromium was found: install the package chromium, or set CHROMIUM to its path'
     : undefined;
 
-/**
- * WebGL drawn by the processor: a machine for tests has no graphics card. Pages are put together
- * without it, at two thirds of the cost.
- */
+/** WebGL by the processor, for want of a graphics card; pages without it, at 2/3 of the cost. */
 const FLAGS = [
   ...['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   ...['--disable-gpu-compositing', '--process-per-site', '--renderer-process-limit=1'],
@@ -110,10 +107,7 @@ async function openRoom(browser: Browser, options: BrowserContextOptions): Promi
   return room;
 }
 
-/**
- * Whether a message tells of a mistake; the status of an answer that is an error does not, nor that
- * the processor is slow to draw.
- */
+/** Whether a message tells of a mistake: not an answer's status, nor that drawing is slow. */
 function isComplaint(message: ConsoleMessage): boolean {
   if (!['error', 'warning'].includes(message.type())) return false;
   const status = /^Failed to load resource: the server responded with a status of 4/;

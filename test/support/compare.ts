@@ -36,9 +36,7 @@ export function assertPage(
   assertNotes(idsOf(engine.dataset, rows, length, delta), notes, expected, label);
 }
 
-/**
- * Asserts that these are the ids of `notes`, in order; places at one distance may stand either way.
- */
+/** Asserts that these are the ids of `notes`, in order; ties of distance may stand either way. */
 export function assertNotes(
   ids: readonly number[],
   notes: readonly Note[],
@@ -106,10 +104,7 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
   return drivers.flatMap((driver) => ways.map((accessPath) => ({ driver, accessPath })));
 }
 
-/**
- * Asserts that two lists of numbers are the same, and shows the first difference: a diff of
- * thousands of lines would take minutes.
- */
+/** Asserts that two lists are the same, and shows where not: a diff would take minutes. */
 export function assertSame(
   actual: ArrayLike<number>,
   expected: ArrayLike<number>,

@@ -89,9 +89,7 @@ export function deltaOf(notes: readonly Note[]): Delta {
   return delta;
 }
 
-/**
- * A budget of `amount` that begins anew each time it is used up; adds up what it is charged.
- */
+/** A budget of `amount` that begins anew when it is used up; adds up what it is charged. */
 export class Meter extends Budget {
   cost = 0;
   renewals = 0;
@@ -108,10 +106,7 @@ export class Meter extends Budget {
   }
 }
 
-/**
- * The matches beside the generation among the rows below `length` of a delta; undefined where there
- * are none.
- */
+/** Matches among the rows below `length` of a delta; undefined where there are none. */
 export function acceptedMatches(
   delta: Delta,
   length: number,

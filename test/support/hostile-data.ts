@@ -13,10 +13,7 @@ export interface HostileData {
   readonly name: string;
   /** The circles that the points were laid out for. */
   readonly circles: readonly Circle[];
-  /**
-   * Minutes from the first moment to the creation and the modification of a point; without it both
-   * are scattered.
-   */
+  /** Minutes from the first moment to creation and modification, which else are scattered. */
   readonly times?: Times;
   /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
   make(count: number): Float64Array;

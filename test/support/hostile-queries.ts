@@ -3,10 +3,7 @@ import { Random } from '../../src/cli/generate/random.js';
 /** A query string to send, and whether an HTTP parser lets it through. */
 export interface HostileQuery {
   readonly query: string;
-  /**
-   * False when it has bytes that a request target may not have: the service hangs up after its
-   * answer.
-   */
+  /** False for bytes that no request target may have: the service hangs up after its answer. */
   readonly isTarget: boolean;
 }
 

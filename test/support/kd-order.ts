@@ -9,10 +9,7 @@ export interface Place {
 
 const AXES = ['lon', 'lat'] as const;
 
-/**
- * The places in the order of the specification, by sorting every range in full: as another writer
- * may.
- */
+/** The places in the specified order, by full sorts of every range, as another writer may. */
 export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] {
   if (places.length <= 17) return [...places];
   const axis = AXES[level % 2]!;
@@ -25,10 +22,7 @@ export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] 
   ];
 }
 
-/**
- * Whether places have that order, by comparing each range with its median: the oracle of the quick
- * check.
- */
+/** Whether places have that order, each range held against its median: the oracle. */
 export function isKdSorted(places: readonly Place[], level = 0): boolean {
   if (places.length <= 17) return true;
   const axis = AXES[level % 2]!;
@@ -48,10 +42,7 @@ export function coordsOf(places: readonly Place[]): Float64Array {
   return Float64Array.from(places.flatMap(({ lon, lat }) => [lon, lat]));
 }
 
-/**
- * Longitudes and latitudes in the order of their kd-tree: scattered where the seed is even, else on
- * a coarse grid where many coincide.
- */
+/** Coordinates in kd order: scattered for an even seed, else on a grid where many coincide. */
 export function treeCoords(count: number, nodeSize: number, seed: number): Float64Array {
   const random = new Random(seed, 'point');
   const grid = seed % 2 === 0 ? 0 : 10;

@@ -33,10 +33,7 @@ export interface Told {
   readonly wrong: string[];
 }
 
-/**
- * Posts one point after the other, some with an image, until it is told to stop or the service is
- * gone.
- */
+/** Posts point after point, some with an image, until it is told to stop or the service is gone. */
 export async function postOn(
   service: Service,
   name: string,

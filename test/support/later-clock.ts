@@ -3,10 +3,7 @@ const AHEAD = 'CLOCK_AHEAD_MS';
 /** How often a service looks for posts that are a day old, and how often one with another clock. */
 const [LOOK_MS, EARLY_MS] = [60_000, 50];
 
-/**
- * What a service has to be started with so that its clock is ahead. It also looks every moment for
- * posts that are a day old.
- */
+/** Starts a service with a clock ahead, and with looks for day-old posts every moment. */
 export function aheadBy(ms: number): Record<string, string> {
   return { [AHEAD]: String(ms), NODE_OPTIONS: `--import=${import.meta.url}` };
 }

@@ -12,10 +12,7 @@ export interface LoadOrder {
   readonly marked: boolean;
   /** Milliseconds between an answer and the next request of its connection; none when absent. */
   readonly pauseMs?: number;
-  /**
-   * Whether a request is sent again, once, whose connection was closed before anything of its
-   * answer came, as browsers do.
-   */
+  /** Whether a request closed before its answer began is sent again, once, as browsers do. */
   readonly again?: boolean;
   /** Milliseconds without a byte after which no answer is expected any more. */
   readonly patienceMs?: number;
@@ -26,10 +23,7 @@ export interface LoadResult {
   readonly answered: number;
   /** Answers by the mark of their snapshot. */
   readonly marks: Readonly<Record<string, number>>;
-  /**
-   * Requests whose answer was wrong, or broke off, or never came over a connection that was used
-   * before.
-   */
+  /** Requests whose answer was wrong, broke off, or never came over a connection used before. */
   readonly failures: readonly string[];
   readonly failed: number;
   /** Connections that were refused. */
@@ -54,9 +48,7 @@ const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
 const MAX_FAILURES = 20;
 
-/**
- * Pages that show the count, the order and the ends of a snapshot; `n` keeps them out of the cache.
- */
+/** Pages that show count, order and ends of a snapshot; `n` keeps them out of the cache. */
 const SHAPES: readonly ((n: number) => string)[] = [
   () => '?page_size=20',
   (n) => `?page_size=50&page=${2 + (n % 30)}`,

@@ -21,10 +21,7 @@ const NOTHING: LoadResult = {
   dropped: 0,
 };
 
-/**
- * Starts load on a port of this machine; resolves once answers come. The load dies with this
- * process.
- */
+/** Starts load on a port, which dies with this process; resolves once answers come. */
 export async function startLoad(order: LoadOrder): Promise<Load> {
   const child = fork(join(import.meta.dirname, 'load-client.js'), [JSON.stringify(order)]);
   let result = NOTHING;

@@ -16,10 +16,7 @@ export interface Content {
   readonly examples?: Readonly<Record<string, Piece>>;
 }
 
-/**
- * Headers that belong to the connection, not to the answer, and the type, which OpenAPI says
- * otherwise.
- */
+/** Headers of the connection, not of the answer, and the type, which OpenAPI says otherwise. */
 const OTHERS = new Set(['connection', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Compares what a service does with what its document says. */

@@ -33,9 +33,7 @@ export interface Sample {
   readonly value: number;
 }
 
-/**
- * What /metrics says, read by the rules of Prometheus's text format; throws where it breaks one.
- */
+/** What /metrics says, read by the rules of Prometheus's text format, breaches of which throw. */
 export interface Metrics {
   readonly text: string;
   /** Type of each metric that is announced. */

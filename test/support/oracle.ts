@@ -111,10 +111,7 @@ export class Oracle {
     return metres;
   }
 
-  /**
-   * 1 for each note that satisfies all filters, without branches, which nobody could foresee. Valid
-   * until the next call.
-   */
+  /** 1 for each note that satisfies all filters, without branches. Valid until the next call. */
   #matches(filters: Filters): Uint8Array {
     const { boxes, circle, createdAt, modifiedAt } = filters;
     const [lons, lats] = [this.#lon, this.#lat];
@@ -233,18 +230,12 @@ function squaredDistance(centre: Vector, vectors: Float64Array, i: number): numb
   return dx * dx + dy * dy + dz * dz;
 }
 
-/**
- * Great-circle distance in metres between unit vectors, from the square of the straight line
- * between them.
- */
+/** Great-circle metres between unit vectors, from the square of the straight line between. */
 function arc(squared: number): number {
   return 2 * MEAN_RADIUS * Math.asin(Math.min(1, Math.sqrt(squared) / 2));
 }
 
-/**
- * Square of the straight line under an arc: less than none for a negative arc, more than any past
- * half a turn.
- */
+/** The squared line under an arc: less than none below 0, more than any past half a turn. */
 function squaredChord(metres: number): number {
   if (metres < 0) return -1;
   return metres >= Math.PI * MEAN_RADIUS ? 5 : (2 * Math.sin(metres / MEAN_RADIUS / 2)) ** 2;

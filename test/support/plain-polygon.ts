@@ -23,10 +23,7 @@ export function textOfRings(rings: readonly WrittenRing[]): string {
     .join('|');
 }
 
-/**
- * Tells what a polygon holds by the plain test: count the edges on the way to the west, ring by
- * ring. Has no code of the service.
- */
+/** What a polygon holds by counting edges on the way west, ring by ring, with no code of src. */
 export class PlainPolygon {
   readonly #rings: readonly Ring[];
   /** Whole turns by which a place is moved before it is looked for. */

@@ -20,9 +20,7 @@ const ORDERINGS: readonly Ordering[] = [
   '-modified_at',
 ];
 
-/**
- * Of `COMBINATIONS` neighbouring questions each has another combination of filters and ordering.
- */
+/** Each of `COMBINATIONS` neighbouring questions has its own combination of filters and order. */
 export const COMBINATIONS: number = 16 * ORDERINGS.length;
 
 const NOWHERE: Note = { id: 1, lon: 0, lat: 0, created: 0, modified: 0 };

@@ -1,6 +1,4 @@
-/**
- * Whether minutes may be taken: with `--soak` the runner runs the files that ask this here, too.
- */
+/** Whether minutes may be taken: `--soak` has the runner run the files that ask this, too. */
 export const IS_SOAK: boolean = process.env['TEST_KIND'] === 'soak';
 
 /** How many of so many random rounds are made: a fifth where minutes may not be taken. */

@@ -14,10 +14,7 @@ import { fixtureRecords, rowsOf } from '../../support/rows.js';
 import { rounds } from '../../support/soak.js';
 import { assert, test } from '../../support/uvu.js';
 
-/**
- * The columns and record of a line that the validator takes and renders as it stands; undefined of
- * others.
- */
+/** Columns and record of a line that is valid and rendered as it stands; undefined of others. */
 function expected(line: Buffer): object | undefined {
   const text = line.toString();
   if (!Buffer.from(text).equals(line)) return undefined;

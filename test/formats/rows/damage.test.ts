@@ -25,9 +25,7 @@ const SHAPES: readonly ParquetShape[] = [
   { codec: 'ZSTD', place: 'both' },
 ];
 
-/**
- * Reads many damaged files of a kind: each is survived or refused, by an error that names it.
- */
+/** Reads many damaged files of a kind: each is survived, or refused by an error that names it. */
 async function readDamaged(
   most: number,
   damaged: (random: Random, file: number) => Uint8Array,

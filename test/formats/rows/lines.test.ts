@@ -145,16 +145,10 @@ function split(bytes: Buffer, size: number, quotes: boolean): [number, string][]
   return lines;
 }
 
-/**
- * Inputs of one size and of so many times that size; linear work grows as much, quadratic work by
- * its square.
- */
+/** Inputs of one size and of that many times it: linear work grows as much, other work more. */
 const TIMES = 8;
 const MOST = 3 * TIMES;
-/**
- * Below that processor time, in microseconds, the clock and the garbage collector say more than the
- * parser.
- */
+/** Microseconds of the processor below which clock and garbage collector say more. */
 const LEAST_MICROS = 2000;
 
 const CSV = 'id,lat,lon,created_at,tags\n';

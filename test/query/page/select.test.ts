@@ -91,10 +91,7 @@ test('words whose highest bit is set, alone and with others', () => {
   assertSelect(scratch, 4096, ends, 0, 256, 'bits 0 and 31');
 });
 
-/**
- * Selects rows by key and id, and asserts that the window is that of the sorted list; says whether
- * it was done.
- */
+/** Selects by key and id, and asserts the window of the sorted list; says whether it was done. */
 function assertFew(keys: readonly number[], from: number, to: number, label: string): boolean {
   const rows = draw(10_000, keys.length, 7);
   // ids run against the rows
