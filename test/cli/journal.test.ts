@@ -8,6 +8,7 @@ import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { type Journal, type OwnJournal, readPostLine } from '../../src/posts/journal.js';
+import { refusal } from '../support/errors.js';
 import { appendAll, newPost, postsIn, withJournal } from '../support/journals.js';
 import {
   blockOf,
@@ -17,7 +18,6 @@ import {
   readOnePass,
   writeNative,
 } from '../support/native.js';
-import { refusal } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 

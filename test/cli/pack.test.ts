@@ -13,6 +13,7 @@ import { verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { renderPoint } from '../../src/model/point.js';
+import { failure, refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
 import { isKdSorted } from '../support/kd-order.js';
 import {
@@ -24,7 +25,6 @@ import {
   writeNative,
 } from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
-import { refusal } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
@@ -256,12 +256,7 @@ test('aborted, it leaves nothing behind', () =>
     const abort = new AbortController();
     const reason = new Error('interrupted');
     abort.abort(reason);
-    try {
-      await pack(input, output, { signal: abort.signal });
-      assert.unreachable();
-    } catch (error) {
-      assert.is(error, reason);
-    }
+    assert.is(await failure(pack(input, output, { signal: abort.signal })), reason);
     assert.equal(readdirSync(folder), ['rows.ndjson']);
   }));
 

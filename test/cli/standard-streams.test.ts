@@ -6,9 +6,9 @@ import { PassThrough, Readable } from 'node:stream';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
+import { refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
-import { refusal } from '../support/rows.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 

@@ -16,7 +16,7 @@ import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { readAll } from '../support/rows.js';
-import { assert, test, testUnless } from '../support/uvu.js';
+import { assert, pluck, test, testUnless } from '../support/uvu.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 2_000);
@@ -64,15 +64,9 @@ test('accepted points with the times of others stand among them by their ids', a
     return linesOf(piece!).map((line) => JSON.parse(line).id);
   };
   const byCreation = [...tied].sort((a, b) => a.created - b.created || byId(a, b));
-  assert.equal(
-    await ids('created_at'),
-    byCreation.map(({ id }) => id),
-  );
+  assert.equal(await ids('created_at'), pluck(byCreation, 'id'));
   assert.equal(await ids('-created_at'), byCreation.map(({ id }) => id).reverse());
-  assert.equal(
-    await ids('modified_at'),
-    tied.map(({ id }) => id),
-  );
+  assert.equal(await ids('modified_at'), pluck(tied, 'id'));
 });
 
 test('a compressed export is one stream of gzip, whatever its pieces', async () => {

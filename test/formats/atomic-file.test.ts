@@ -17,20 +17,11 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/formats/system-files.js';
+import { failure, refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
-import { refusal } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const NOBODY = 65_534;
-
-async function failure(run: () => Promise<unknown>): Promise<unknown> {
-  try {
-    await run();
-  } catch (error) {
-    return error;
-  }
-  throw new Error('nothing was thrown');
-}
 
 async function refused(run: () => Promise<unknown>, why: RegExp): Promise<void> {
   assert.match(await refusal(run()), why);
@@ -120,7 +111,7 @@ test('when writing fails the old file stays, and nothing else does', async () =>
   const path = join(folder, 'file');
   writeFileSync(path, 'old');
   const reason = new Error('no more points');
-  const error = await failure(() =>
+  const error = await failure(
     writeAtomically(path, (fd) => {
       writeSync(fd, 'half');
       throw reason;
@@ -137,7 +128,7 @@ test('when it is aborted the old file stays, and nothing else does', async () =>
   writeFileSync(path, 'old');
   const abort = new AbortController();
   const reason = new Error('interrupted');
-  const error = await failure(() => writeAtomically(path, () => abort.abort(reason), abort.signal));
+  const error = await failure(writeAtomically(path, () => abort.abort(reason), abort.signal));
   assert.is(error, reason);
   assert.is(readFileSync(path, 'utf8'), 'old');
   assert.equal(readdirSync(folder), ['file']);

@@ -14,7 +14,7 @@ import { startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { acceptedOf, generationOf, Meter } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const CAPACITY = { rows: 100, bytes: 100_000 };
 const DIGEST = '0123456789abcdef0123';
@@ -267,10 +267,7 @@ test('a look at accepted points that takes long goes on later, and changes no an
   const wanted = long.slice(0, 89).filter((note) => note.tags === tags);
   const first = await service.ask(path, { 'If-None-Match': before });
   assert.is(first.json<Envelope>().count, wanted.length);
-  assert.equal(
-    idsOf(first),
-    wanted.slice(0, 50).map(({ id }) => id),
-  );
+  assert.equal(idsOf(first), pluck(wanted.slice(0, 50), 'id'));
   assert.is((await service.ask(`${path}&page=3`)).status, 404);
   assert.is((await service.ask(path, { 'If-Match': before })).status, 412);
   const etag = String(first.headers['etag']);

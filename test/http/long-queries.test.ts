@@ -5,7 +5,7 @@ import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const SPAN = 'after=1980-01-01T00:00:00Z';
 const LONG = `${LIST}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
@@ -84,10 +84,7 @@ test('the answer is that of a query that is not given up, and so is a page past 
   const ids = [...page.rows.subarray(0, page.length)].map((row) => byId.keys[byId.ranks[row]!]);
   const { count, results } = (await ask(port, LONG)).json<Envelope>();
   assert.is(count, page.count);
-  assert.equal(
-    results.map(({ id }) => id),
-    ids,
-  );
+  assert.equal(pluck(results, 'id'), ids);
   const past = await ask(port, `${LONG}&page=100000`);
   assert.is(past.status, 404);
   assert.equal(past.json(), { detail: 'Invalid page.' });

@@ -4,7 +4,7 @@ import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
@@ -57,10 +57,7 @@ test('a token shows what its user has not seen, the newest first', async () => {
     const { count, next, previous, results } = reply.json<Envelope>();
     assert.is(count, unseenIds(user).length);
     assert.equal([next, previous], [null, null]);
-    assert.equal(
-      results.map(({ id }) => id),
-      unseenIds(user),
-    );
+    assert.equal(pluck(results, 'id'), unseenIds(user));
     const { comment } = records.find(({ id }) => id === results[0]!['id'])!;
     const created_at = '2024-03-01T12:00:00.000000+02:00';
     assert.equal(results[0], { comment: { ...comment, created_at }, id: results[0]!['id'] });
@@ -93,10 +90,7 @@ test('it has the pages of every list', async () => {
   assert.equal(links, [null, `${base}?${rest}`, page(2), page(3)]);
   assert.is((await as('key-of-5', `${PATH}?page=5&page_size=20`)).status, 404);
   const last = (await as('key-of-5', `${PATH}?page=last&page_size=20`)).json<Envelope>();
-  assert.equal(
-    last.results.map(({ id }) => id),
-    unseenIds(5).slice(60),
-  );
+  assert.equal(pluck(last.results, 'id'), unseenIds(5).slice(60));
 });
 
 test('what one user sees no cache may give to another', async () => {

@@ -3,7 +3,7 @@ import { checkCollection, checkFeature, type Link } from '../support/geojson.js'
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { allItems, startOgc } from '../support/ogc.js';
-import { assert, test } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 const OGC = '/ogc/';
 const COLLECTION = `${OGC}collections/points`;
@@ -189,10 +189,7 @@ test('a new snapshot between pages neither skips nor repeats notes of both', asy
     if (++pages === 3) await own.replace([...both!, ...added!]);
   });
   const ids = found.map(({ id }) => id);
-  assert.equal(
-    ids,
-    [...new Set(ids)].toSorted((a, b) => a - b),
-  );
+  assert.equal(ids, ascending(new Set(ids)));
   const kept = new Set(both!.map(({ id }) => id));
   assert.equal(
     ids.filter((id) => kept.has(id)),

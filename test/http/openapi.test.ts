@@ -19,7 +19,7 @@ import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
 const service = await startOwnService([
@@ -101,10 +101,7 @@ test('the document has every parameter of the table, and no other', () => {
     .parameters!.map((one) => check.resolve(one))
     .filter((one) => one['in'] === 'query')
     .map((one) => one['name']);
-  assert.equal(
-    names,
-    POINTS_PARAMETERS.map(({ name }) => name),
-  );
+  assert.equal(names, pluck(POINTS_PARAMETERS, 'name'));
 });
 
 test('every parameter of the points says what it means, and what it accepts letter by letter', () => {

@@ -6,7 +6,7 @@ import { jsonOfPage, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { SNAPSHOT } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const service = await startOwnService([
@@ -30,10 +30,7 @@ test('pages are turned by links alone', async () => {
   }
   const all = await service.get(`${LIST}?page_size=1000&bbox=24.9,60.15,24.96,60.17`);
   assert.ok(pages > 3);
-  assert.equal(
-    ids,
-    all.json<Envelope>().results.map(({ id }) => id),
-  );
+  assert.equal(ids, pluck(all.json<Envelope>().results, 'id'));
   const { text } = await browse(`${LIST}?page_size=10&page=20`);
   const numbers = tags(text, 'a').filter((one) => /[?&]page=\d+/.test(one['href'] ?? ''));
   for (const page of [18, 19, 20, 21, 22, 300]) {

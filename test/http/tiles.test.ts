@@ -3,7 +3,7 @@ import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { decodeTile, type Feature, lineOf, onSquare } from '../support/tiles.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const WORLD = '/tiles/0/0/0.mvt';
 const FOR_EVER = 'public, max-age=31536000, immutable';
@@ -140,10 +140,7 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
   const first = await tileSet('?status=NEW&grid=32&format=json');
   const { tilejson, minzoom, maxzoom, vector_layers } = first.reply.json<Record<string, unknown>>();
   assert.equal([tilejson, minzoom, maxzoom], ['3.0.0', 0, 22]);
-  assert.equal(
-    (vector_layers as { id: string }[]).map(({ id }) => id),
-    ['clusters', 'points', 'meta'],
-  );
+  assert.equal(pluck(vector_layers as { id: string }[], 'id'), ['clusters', 'points', 'meta']);
   assert.is(first.reply.headers['cache-control'], 'no-cache');
   assert.match(first.url, /\/tiles\/\{z\}\/\{x\}\/\{y\}\.mvt\?grid=32&status=NEW&v=[\w.]+$/);
   const before = await own.get(pathOf(first.url));
@@ -172,10 +169,7 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
     created_at: time / 1e6,
     modified_at: time / 1e6 + 7,
   };
-  assert.equal(
-    points.map(({ properties }) => properties),
-    [expected],
-  );
+  assert.equal(pluck(points, 'properties'), [expected]);
 });
 
 test('TileJSON lists the attributes that each layer has, those of the query included', async () => {

@@ -22,7 +22,7 @@ import {
   scatterNotes,
   TAGS,
 } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 /** The rows of a value, whichever form they have. */
 function listed(postings: Postings, value: number, count: number): number[] {
@@ -88,10 +88,7 @@ test('texts and users stand in ascending order, each once', () => {
     assert.equal(texts, [...new Set(texts)].sort());
   }
   const users = [...createdBy.users];
-  assert.equal(
-    users,
-    [...new Set(users)].sort((a, b) => a - b),
-  );
+  assert.equal(users, ascending(new Set(users)));
   assert.is(users[0], NOBODY);
 });
 

@@ -9,7 +9,7 @@ import {
 import { quote, show } from '../../src/model/quote.js';
 import { formatUtc } from '../../src/model/timestamp.js';
 import { rounds } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };
 const FULL = {
@@ -150,10 +150,7 @@ test('each rule that is broken is named', () => {
 
 test('all problems of a record are found at once', () => {
   const found = readPoint({ status: 1, lat: 91, lon: 'x' }, () => {}) as Problem[];
-  assert.equal(
-    found.map(({ field }) => field),
-    ['id', 'lat', 'lon', 'created_at', 'status'],
-  );
+  assert.equal(pluck(found, 'field'), ['id', 'lat', 'lon', 'created_at', 'status']);
 });
 
 test('what is no object is refused', () => {

@@ -13,10 +13,10 @@ import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
+import { refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
 import { appendAll, keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
-import { refusal } from '../support/rows.js';
-import { test } from '../support/uvu.js';
+import { pluck, test } from '../support/uvu.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
 interface Kind {
@@ -173,10 +173,7 @@ for (const kind of [FILE, DATABASE]) {
     const ids = Array.from({ length: 5_000 }, (_, i) => i + 1);
     await Promise.all(ids.map((id) => journal.append(newPost(id))));
     const posts = await postsIn(journal);
-    assert.equal(
-      posts.map(({ sequence }) => sequence),
-      ids,
-    );
+    assert.equal(pluck(posts, 'sequence'), ids);
     assert.is(new Set(posts.map(({ id }) => id)).size, 5_000);
   });
 

@@ -9,7 +9,7 @@ import { acceptedMatches, acceptedOf, deltaOf, engineOf, idsOf, Meter } from '..
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, test } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 const SEED = 13;
 const notes = scatterNotes(SEED, 3_000);
@@ -64,11 +64,7 @@ test('a delta that goes on after a merge still tells attributes', () => {
   for (const filters of asked) {
     const found = [...matchDelta(next, filters, 0, 400)].map((row) => own[row]!.id);
     const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
-    assert.equal(
-      found.sort((a, b) => a - b),
-      expected,
-      JSON.stringify(filters),
-    );
+    assert.equal(ascending(found), expected, JSON.stringify(filters));
     assert.ok(expected.length > 0 && expected.length < own.length);
   }
 });

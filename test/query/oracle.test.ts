@@ -10,7 +10,7 @@ import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 const SEED = 2026;
 /** Questions of each kind, fewer where each is asked in many ways. */
@@ -211,10 +211,7 @@ test('points that are accepted between two pages neither repeat nor hide others'
       .map(({ id }) => id)
       .sort((a, b) => a - b),
   );
-  assert.equal(
-    ids,
-    ids.toSorted((a, b) => a - b),
-  );
+  assert.equal(ids, ascending(ids));
   assert.is(new Set(ids).size, ids.length);
 });
 

@@ -15,7 +15,7 @@ import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { IS_SOAK } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 /** Ids of moved posts: above those of all notes. */
 const FRESH = 10_000_000;
@@ -83,11 +83,7 @@ async function acceptUnderQuestions(
     const [digest, loadedAt] = [`${seed} ${done.reloads}`, done.reloads];
     const generation = await generationOf(base, { digest, loadedAt });
     const { retired, moved } = compare(waiting, base, watermark);
-    assert.equal(
-      [...retired],
-      contained.map((one) => one.sequence),
-      'the contained ones retire',
-    );
+    assert.equal([...retired], pluck(contained, 'sequence'), 'the contained ones retire');
     done.moved += moved.size;
     waiting = waiting
       .filter((one) => !retired.has(one.sequence))

@@ -10,7 +10,7 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
 import { runCommand, type Service } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const fleet = new Instances(test);
@@ -41,10 +41,7 @@ fleet.check('the same key on two instances at once makes one point', async () =>
     const replies = await Promise.all(
       instances.map((one) => postKeyed(one as Service, `twice-${round}`)),
     );
-    assert.equal(
-      replies.map(({ status }) => status),
-      [201, 201],
-    );
+    assert.equal(pluck(replies, 'status'), [201, 201]);
     assert.is(replies[0]!.text, replies[1]!.text);
     const replayed = replies.map(({ headers }) => headers['idempotency-replayed']);
     assert.equal(replayed.filter(Boolean), ['true']);

@@ -15,13 +15,13 @@ import { Cell } from '../../src/reload/current.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openIntake } from '../../src/serving/intake.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
+import { refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
-import { refusal } from '../support/rows.js';
 import { runCommand } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
@@ -100,10 +100,7 @@ test('a journal that another process owns is waited for, and then refused', asyn
     await refusal(open(folder, path, 2_000)),
     /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/,
   );
-  assert.equal(
-    logs.map(({ msg }) => msg),
-    ['waiting for the journal'],
-  );
+  assert.equal(pluck(logs, 'msg'), ['waiting for the journal']);
   const second = open(folder, path, 20_000);
   await first!.close();
   await (await second)!.close();

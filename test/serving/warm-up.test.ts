@@ -7,7 +7,7 @@ import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 for (const [name, flags] of [
   ['any host', []],
@@ -47,10 +47,7 @@ test('a service without points warms up, too', async () => {
   writeFileSync(path, '[]');
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
   const service = await startService(flags);
-  assert.equal(
-    service.logs.map(({ msg }) => msg),
-    ['serving'],
-  );
+  assert.equal(pluck(service.logs, 'msg'), ['serving']);
 });
 
 test.run();

@@ -128,7 +128,7 @@ test('what is no native file is refused, by name', async () => {
   assert.throws(() => readInPlace(missing), /missing.waypost: cannot be read: there is no such/);
   const inner = join(folder, 'inner');
   mkdirSync(inner);
-  assert.throws(() => readInPlace(inner), /inner: cannot be read: it is no regular file/);
+  assert.throws(() => readInPlace(inner), /inner: cannot be read: it is a folder/);
 });
 
 test.run();

@@ -69,16 +69,6 @@ export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): Media
   };
 }
 
-/** The error that a promise rejects with. */
-export async function rejection(work: Promise<unknown>): Promise<Error> {
-  try {
-    await work;
-  } catch (error) {
-    return error as Error;
-  }
-  throw new Error('it did not reject');
-}
-
 function pathOf(entry: { readonly parentPath: string; readonly name: string }): string {
   return join(entry.parentPath, entry.name);
 }

@@ -8,6 +8,7 @@ import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
+import { failure } from './errors.js';
 import { makeFolder } from './folder.js';
 
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
@@ -144,14 +145,9 @@ export async function refused(
 ): Promise<void> {
   writeFileSync(path, bytes);
   for (const read of [readOnePass, readInPlace]) {
-    let error: unknown;
-    try {
-      await read(path);
-    } catch (thrown) {
-      error = thrown;
-    }
-    assert.instance(error, InputError, `${what}: ${String(error)}`);
-    assert.ok((error as InputError).message.startsWith(`${path}: `), what);
-    assert.match((error as InputError).message, why, what);
+    const error = await failure((async () => read(path))());
+    assert.instance(error, InputError, `${what}: ${error}`);
+    assert.ok(error.message.startsWith(`${path}: `), what);
+    assert.match(error.message, why, what);
   }
 }

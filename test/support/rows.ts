@@ -7,7 +7,7 @@ import type { PointBlock } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
-import { InputError } from '../../src/model/quote.js';
+import { failure, refusal } from './errors.js';
 import { makeFolder } from './folder.js';
 
 export type Fields = Record<string, unknown>;
@@ -134,13 +134,9 @@ export async function brokenBy(
 ): Promise<string> {
   const messages: string[] = [];
   for (const one of [1_000_000, size]) {
-    try {
-      await rowsOf(parser, content, one);
-      throw new Error(`was read: ${String(content).slice(0, 50)}`);
-    } catch (error) {
-      assert.instance(error, BrokenRows, String(error));
-      messages.push((error as Error).message);
-    }
+    const error = await failure(rowsOf(parser, content, one));
+    assert.instance(error, BrokenRows, `${error} of ${String(content).slice(0, 50)}`);
+    messages.push(error.message);
   }
   assert.is(messages[1], messages[0]);
   return messages[0]!;
@@ -155,17 +151,6 @@ export function recordsOf(blocks: readonly PointBlock[]): Fields[] {
       return JSON.parse(Buffer.from(records.subarray(end - bytes, end)).toString()) as Fields;
     });
   });
-}
-
-/** The message of the InputError that this throws. */
-export async function refusal(run: Promise<unknown>): Promise<string> {
-  try {
-    await run;
-  } catch (error) {
-    assert.instance(error, InputError, String(error));
-    return (error as InputError).message;
-  }
-  throw new Error('was not refused');
 }
 
 function text(content: string): Buffer {

@@ -18,3 +18,16 @@ export function testUnless(reason: string | undefined, name: string, run: Callba
   console.log(`skipped: ${name}: ${reason}`);
   test.skip(name, run);
 }
+
+/** What each of these has under a key. */
+export function pluck<Row extends object, Key extends keyof Row>(
+  rows: Iterable<Row>,
+  key: Key,
+): Row[Key][] {
+  return Array.from(rows, (row) => row[key]);
+}
+
+/** A copy of numbers, the least first. */
+export function ascending(numbers: Iterable<number>): number[] {
+  return [...numbers].sort((a, b) => a - b);
+}

@@ -21,7 +21,7 @@ import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js'
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { ROOT } from '../support/service.js';
 import { decodeTile, type Layers } from '../support/tiles.js';
-import { assert, test } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 test('points have the fields of their records, texts with escapes included', async () => {
   const reader = await openSnapshot(join(ROOT, 'data/sample.waypost'), {});
@@ -62,10 +62,7 @@ test('users keep their numbers, however large', async () => {
   const query = { address, filters: {}, grid: 16, limit: users.length, fields };
   const { points = [] } = decodeTile(makeTile(await engineOf(notes), query));
   const found = points.map(({ properties }) => Number(properties['created_by']));
-  assert.equal(
-    found.sort((a, b) => a - b),
-    users,
-  );
+  assert.equal(ascending(found), users);
 });
 
 const FROZEN = 260;

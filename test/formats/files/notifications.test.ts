@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readNotifications } from '../../../src/formats/files/notifications.js';
+import { refusal } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
-import { type Fields, refusal } from '../../support/rows.js';
+import type { Fields } from '../../support/rows.js';
 import { assert, test } from '../../support/uvu.js';
 
 const COMMENT = {

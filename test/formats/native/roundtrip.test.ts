@@ -16,7 +16,7 @@ import {
   withSample,
   writeNative,
 } from '../../support/native.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, pluck, test } from '../../support/uvu.js';
 
 const degrees = (limit: number): fc.Arbitrary<number> =>
   fc.oneof(
@@ -135,10 +135,7 @@ test('points with more bytes than a block may have become several blocks', async
   for await (const each of sortBlocks([block])) sorted.push(each);
   assert.is(writeNative(path, sorted).blocks, 3);
   const [read] = readInPlace(path);
-  assert.equal(
-    read.map((each) => each.count),
-    [128, 128, 44],
-  );
+  assert.equal(pluck(read, 'count'), [128, 128, 44]);
   assert.ok(Buffer.concat(read.map((each) => each.records)).equals(block.records));
   same((await readOnePass(path))[0], read);
 });

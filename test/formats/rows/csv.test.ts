@@ -1,5 +1,6 @@
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
+import { failure } from '../../support/errors.js';
 import { outcomes, rowsOf } from '../../support/rows.js';
 import { assert, test } from '../../support/uvu.js';
 
@@ -26,12 +27,8 @@ async function linesOf(content: string | Buffer, size = 3): Promise<string[]> {
 }
 
 async function broken(content: string): Promise<string> {
-  try {
-    await rowsOf(PARSERS.csv, content, 1000);
-  } catch (error) {
-    return `${(error as Error).name}: ${(error as Error).message}`;
-  }
-  throw new Error('was read');
+  const { name, message } = await failure(rowsOf(PARSERS.csv, content, 1000));
+  return `${name}: ${message}`;
 }
 
 test('each column has its type', async () => {

@@ -6,7 +6,7 @@ import { type Point, readPoint, renderPoint } from '../../../src/model/point.js'
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { accept, type Fields, fixtureRecords, refuse } from '../../support/rows.js';
 import { IS_SOAK } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, pluck, test } from '../../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 
@@ -134,10 +134,7 @@ test('lists of every form are tags, and absent ones none', async () => {
     parquetOf(optional, { pageSize: 20 }),
   ]) {
     const { records: found } = await read(bytes);
-    assert.equal(
-      found.map((one) => one['tags']),
-      expected,
-    );
+    assert.equal(pluck(found, 'tags'), expected);
   }
 });
 

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { pack } from 'msgpackr';
 import { MAX_RECORD_BYTES } from '../../../src/formats/block.js';
 import { accept, ndjson, refuse } from '../../support/rows.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, pluck, test } from '../../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
@@ -20,10 +20,7 @@ test('invalid records refuse the file, each with its place, field and reason', a
   ]);
   assert.match(await refuse(content, 2), /^FILE: 3 of 5 records are invalid, 2 may be/);
   const [records, report] = await accept(content, 3);
-  assert.equal(
-    records.map((record) => record['id']),
-    [1, 3],
-  );
+  assert.equal(pluck(records, 'id'), [1, 3]);
   assert.is(report.points, 2);
   assert.is(report.invalid, 3);
   assert.equal(report.problems[0], {

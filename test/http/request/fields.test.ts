@@ -6,6 +6,7 @@ import {
 } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readDraft } from '../../../src/http/request/post-fields.js';
+import { thrownBy } from '../../support/errors.js';
 import { assert, test } from '../../support/uvu.js';
 
 const PLACE = { lat: '60.1', lon: 24.9 };
@@ -18,16 +19,6 @@ function problemsOf(value: unknown): Readonly<Record<string, readonly string[]>>
   const draft = draftOf(value);
   if ('problems' in draft) return draft.problems;
   return assert.unreachable(JSON.stringify(value).slice(0, 200)) as never;
-}
-
-function errorOf(work: () => unknown): HttpError {
-  try {
-    work();
-  } catch (error) {
-    assert.instance(error, HttpError);
-    return error as HttpError;
-  }
-  return assert.unreachable('nothing was thrown') as never;
 }
 
 test('a draft has eight digits, a trimmed comment and tags, and nothing that the service sets', () => {
@@ -104,11 +95,11 @@ test('what is too deep, or has too much in it, is not parsed', () => {
     [Buffer.from(`[${'[],'.repeat(20_000)}0]`), /at most 10000 values/],
   ];
   for (const [bytes, reason] of cases) {
-    const { status, body } = errorOf(() => parseJsonBody(bytes));
+    const { status, body } = thrownBy(HttpError, () => parseJsonBody(bytes));
     assert.is(status, 400);
     assert.match(String(body['detail' as never]), reason);
   }
-  const { status } = errorOf(() => parseFormBody(Buffer.from('&'.repeat(1_000))));
+  const { status } = thrownBy(HttpError, () => parseFormBody(Buffer.from('&'.repeat(1_000))));
   assert.is(status, 413);
 });
 
@@ -152,7 +143,7 @@ test('JSON may be empty or begin with a byte order mark; else it must be JSON in
   assert.equal(parseJsonBody(Buffer.alloc(0)), { kind: 'json', value: {} });
   assert.equal(parseJsonBody(Buffer.from('\ufeff{"a":1}')), { kind: 'json', value: { a: 1 } });
   for (const bytes of [Buffer.from('{bad'), Buffer.from([0x22, 0xff, 0x22]), Buffer.from(' ')]) {
-    const { status, body } = errorOf(() => parseJsonBody(bytes));
+    const { status, body } = thrownBy(HttpError, () => parseJsonBody(bytes));
     assert.is(status, 400);
     assert.match(String(body['detail' as never]), /^JSON parse error - \S/);
   }
@@ -176,7 +167,7 @@ test('a type, a character set or a coding that is not read is refused by its nam
     ['application/json', 'gzip', 'Unsupported content coding "gzip" in request.'],
   ];
   for (const [type, coding, detail] of cases) {
-    const { status, body } = errorOf(() => kindOf(type, coding));
+    const { status, body } = thrownBy(HttpError, () => kindOf(type, coding));
     assert.equal([status, body], [415, { detail }]);
   }
 });

@@ -3,23 +3,13 @@ import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../../../src/http/formats/json
 import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { Negotiation } from '../../../src/http/request/negotiation.js';
+import { thrownBy } from '../../support/errors.js';
 import { rounds } from '../../support/soak.js';
 import { assert, test } from '../../support/uvu.js';
 
 const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
 const accepted = negotiation.accepted.bind(negotiation);
 const named = negotiation.named.bind(negotiation);
-
-/** The error that a call ends in. */
-function refusal(call: () => unknown): HttpError {
-  try {
-    call();
-  } catch (error) {
-    if (error instanceof HttpError) return error;
-    throw error;
-  }
-  throw new Error('It was not refused.');
-}
 
 /** Asks twice: the second answer comes from memory. */
 function choose(accept: string | undefined): string | number {
@@ -107,12 +97,14 @@ test('the format parameter names a format, or none where it is empty', () => {
 
 test('an unknown format is not found, and the error names those that there are', () => {
   for (const text of ['xml', 'JSON', 'html', ' json', 'geojson', '__proto__']) {
-    const error = refusal(() => named(text));
+    const error = thrownBy(HttpError, () => named(text));
     assert.is(error.status, 404);
     const detail = `There is no format "${text}" here; the formats are json, api.`;
     assert.equal(error.body, { detail });
   }
-  const { detail } = refusal(() => named('x'.repeat(10_000))).body as { detail: string };
+  const { detail } = thrownBy(HttpError, () => named('x'.repeat(10_000))).body as {
+    detail: string;
+  };
   assert.ok(detail.length < 200);
 });
 

@@ -8,6 +8,7 @@ import {
 import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
+import { thrownBy } from '../../support/errors.js';
 import { rounds } from '../../support/soak.js';
 import { assert, test } from '../../support/uvu.js';
 
@@ -16,15 +17,7 @@ function read(query: string): Query {
 }
 
 /** The error that reading the query ends in. */
-function refusal(query: string): HttpError {
-  try {
-    read(query);
-  } catch (error) {
-    if (error instanceof HttpError) return error;
-    throw error;
-  }
-  throw new Error(`${query} was not refused`);
-}
+const refusal = (query: string): HttpError => thrownBy(HttpError, () => read(query));
 
 /** The texts of the one parameter that is refused. */
 function texts(query: string): string {

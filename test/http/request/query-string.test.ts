@@ -14,7 +14,7 @@ import { startNotes } from '../../support/notes-app.js';
 import { Oracle } from '../../support/oracle.js';
 import { rounds } from '../../support/soak.js';
 import { decodeTile } from '../../support/tiles.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, pluck, test } from '../../support/uvu.js';
 
 /** What Node's HTTP parser makes of these characters sent as UTF-8: one character a byte. */
 function asTarget(text: string): string {
@@ -198,11 +198,7 @@ test('every address finds records by texts with commas and backslashes', async (
     const lists = [wanted.slice(0, cut), wanted.slice(cut)].filter((one) => one.length > 0);
     const query = lists.map((one) => `${name}=${encodeURIComponent(joinList(one))}`).join('&');
     const { results } = (await app.get(`${LIST}?${query}&page_size=1000`)).json<Envelope>();
-    assert.equal(
-      results.map(({ id }) => id),
-      expected.map(({ id }) => id),
-      query,
-    );
+    assert.equal(pluck(results, 'id'), pluck(expected, 'id'), query);
     const items = (await app.get(`${ITEMS}?${query}`)).json<{ numberMatched: number }>();
     assert.is(items.numberMatched, count, query);
     const tile = await app.get(`/tiles/0/0/0.mvt?${query}`);

@@ -8,9 +8,9 @@ import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
 import { Media } from '../../../src/posts/media/media.js';
 import { startBucket } from '../../support/bucket.js';
+import { failure } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
-import { rejection } from '../../support/media.js';
 import { type OwnService, startOwnService } from '../../support/own-service.js';
 import { FIXTURE_POINTS } from '../../support/service.js';
 import { assert, test } from '../../support/uvu.js';
@@ -77,7 +77,7 @@ test('a long image is read in pieces, from any byte to any other', async () => {
 });
 
 test('a bucket that is not there is refused, a store that is gone is waited for', async () => {
-  const error = await rejection(checkImageBucket('s3://nothing/images'));
+  const error = await failure(checkImageBucket('s3://nothing/images'));
   assert.match(
     error.message,
     /^--media s3:\/\/nothing\/images: the store answers 404: .*Check the name/,
@@ -86,7 +86,7 @@ test('a bucket that is not there is refused, a store that is gone is waited for'
   await bucket.stop();
   try {
     assert.match((await checkImageBucket('s3://waypost/images'))!, /ECONNREFUSED|Error/);
-    assert.instance(await rejection(stored(9)), MediaUnavailable);
+    assert.instance(await failure(stored(9)), MediaUnavailable);
     assert.equal(readdirSync(incoming), []);
   } finally {
     await bucket.start();

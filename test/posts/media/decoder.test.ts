@@ -4,9 +4,9 @@ import sharp from 'sharp';
 import { Turns } from '../../../src/posts/media/address-turns.js';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
+import { failure } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
-import { rejection } from '../../support/media.js';
 import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
@@ -88,7 +88,7 @@ test('a process that cannot start is the fault of the system', async () => {
   const { decode } = createDecoder(PATIENCE_MS);
   process.env['NODE_OPTIONS'] = '--no-such-option';
   try {
-    const error = await rejection(decode(job(SMALL), 'a'));
+    const error = await failure(decode(job(SMALL), 'a'));
     assert.instance(error, MediaUnavailable);
     assert.is(error.message, 'the process that decodes images ended with 9');
   } finally {
@@ -103,7 +103,7 @@ test('more images than may wait are turned away', async () => {
     maxWaitMs: PATIENCE_MS,
   });
   const taken = [0, 1, 2].map(() => decode(job(SMALL), 'a'));
-  const error = await rejection(decode(job(SMALL), 'a'));
+  const error = await failure(decode(job(SMALL), 'a'));
   assert.instance(error, MediaUnavailable);
   assert.is(error.message, 'too many images are waiting');
   for (const one of taken) assert.is((await one).kind, 'image');
@@ -112,11 +112,11 @@ test('more images than may wait are turned away', async () => {
 
 test('what cannot be read or written is the fault of the system', async () => {
   const { decode } = createDecoder(PATIENCE_MS);
-  const gone = await rejection(decode(job(join(home, 'nope.jpg')), 'a'));
+  const gone = await failure(decode(job(join(home, 'nope.jpg')), 'a'));
   assert.instance(gone, MediaUnavailable);
   assert.is(gone.message, 'images cannot be decoded (ENOENT)');
   const nowhere = { ...job(SMALL), output: join(home, 'nope/x.image') };
-  const lost = await rejection(decode(nowhere, 'a'));
+  const lost = await failure(decode(nowhere, 'a'));
   assert.is(lost.message, 'images cannot be decoded (ENOENT)');
 });
 

@@ -5,9 +5,10 @@ import { pino } from 'pino';
 import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
+import { failure } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
 import { JPEG, PNG } from '../../support/images.js';
-import { makeMediaFolder, rejection } from '../../support/media.js';
+import { makeMediaFolder } from '../../support/media.js';
 import { assert, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
@@ -92,13 +93,13 @@ test('a folder that cannot be written fails as unavailable, and nothing is left'
   const image = await checked();
   // a file where the folder of the point would be
   writeFileSync(join(folder, 'map_data_points/5'), '');
-  const error = await rejection(media.store(5, image));
+  const error = await failure(media.store(5, image));
   assert.instance(error, MediaUnavailable);
   assert.equal(files(), ['.incoming', 'map_data_points/5']);
 
   rmSync(join(folder, '.incoming'), { recursive: true });
   writeFileSync(join(folder, '.incoming'), '');
-  const late = await rejection(upload(JPEG));
+  const late = await failure(upload(JPEG));
   assert.instance(late, MediaUnavailable);
   assert.is(late.message, 'images cannot be stored (ENOTDIR)');
 });
@@ -113,7 +114,7 @@ test('an upload that breaks off leaves nothing and fails as its stream did', asy
   const broken = new Readable({ read() {} });
   broken.push(JPEG);
   setImmediate(() => broken.destroy(new Error('the client left')));
-  const error = await rejection(createUploads(incoming, 1, logger).receive(broken, 'x.jpg', 'a'));
+  const error = await failure(createUploads(incoming, 1, logger).receive(broken, 'x.jpg', 'a'));
   assert.is(error.message, 'the client left');
   assert.equal(files(), ['.incoming', 'map_data_points']);
 });
@@ -140,7 +141,7 @@ test('more uploads than may come in at a time are turned away', async () => {
   const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
   const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a'));
   const further = new Readable({ read() {} });
-  assert.instance(await rejection(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
+  assert.instance(await failure(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
   assert.ok(further.destroyed);
   for (const stream of streams) stream.push(null);
   for (const upload of await Promise.all(taken)) await uploads.discard(upload);
@@ -156,7 +157,7 @@ test('a client that leaves at once leaves no file, not even one that is made lat
   for (let round = 0; round < 20; round++) {
     const leaving = Array.from({ length: 50 }, async () => {
       const stream = new PassThrough();
-      const receiving = rejection(ownUploads.receive(stream, 'a.png', 'a'));
+      const receiving = failure(ownUploads.receive(stream, 'a.png', 'a'));
       stream.destroy(new Error('gone'));
       assert.is((await receiving).message, 'gone');
     });

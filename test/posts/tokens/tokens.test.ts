@@ -15,6 +15,7 @@ import {
   tableOf,
   tokenKey,
 } from '../../../src/posts/tokens/file.js';
+import { thrownBy } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
@@ -242,16 +243,10 @@ test('a token that no user of the file has, and what is no token, are refused wi
     ['bearer ', `${header} No credentials provided.`],
     ['Token zero x', `${header} Token string should not contain spaces.`],
   ] as const) {
-    try {
-      userOf(authorization, tokens);
-      assert.unreachable(authorization);
-    } catch (error) {
-      assert.instance(error, HttpError);
-      const { status, body, headers } = error as HttpError;
-      assert.equal([status, body], [401, { detail }]);
-      const scheme = authorization === 'bearer ' ? 'Bearer' : 'Token';
-      assert.equal(headers, { 'WWW-Authenticate': scheme });
-    }
+    const { status, body, headers } = thrownBy(HttpError, () => userOf(authorization, tokens));
+    assert.equal([status, body], [401, { detail }]);
+    const scheme = authorization === 'bearer ' ? 'Bearer' : 'Token';
+    assert.equal(headers, { 'WWW-Authenticate': scheme });
   }
 });
 
