@@ -25,15 +25,35 @@ export interface FetchedPage {
 }
 
 /**
+ * Memory for the places of a page's records, each page's in its turn: to make some for every page
+ * and to have it collected takes a twentieth of a small page's time.
+ */
+export class PageRoom {
+  places: Int32Array = new Int32Array(0);
+  memoryOf: Int32Array = new Int32Array(0);
+
+  grow(count: number): void {
+    if (count <= this.memoryOf.length) return;
+    this.places = new Int32Array(2 * count);
+    this.memoryOf = new Int32Array(count);
+  }
+}
+
+/**
  * Finds the records of `count` rows and gets them into the processor's cache. Offsets and records
  * have a loop each, whose loads depend neither on each other nor on a branch: they wait for memory
  * together, where copies would wait one by one. A page of scattered records takes half the time
  * then.
  */
-export function fetchPage(records: Records, rows: ArrayLike<Row>, count: number): FetchedPage {
+export function fetchPage(
+  records: Records,
+  rows: ArrayLike<Row>,
+  count: number,
+  room: PageRoom = new PageRoom(),
+): FetchedPage {
   const { memories, words, ends } = records;
-  const places = new Int32Array(2 * count);
-  const memoryOf = new Int32Array(count);
+  room.grow(count);
+  const { places, memoryOf } = room;
   let size = Math.max(0, count - 1);
   for (let i = 0; i < count; i++) {
     const row = rows[i]!;
@@ -54,9 +74,10 @@ export function fetchMixedPage(
   delta: Delta,
   rows: ArrayLike<Row>,
   count: number,
+  room: PageRoom = new PageRoom(),
 ): FetchedPage {
-  const places = new Int32Array(2 * count);
-  const memoryOf = new Int32Array(count);
+  room.grow(count);
+  const { places, memoryOf } = room;
   let size = Math.max(0, count - 1);
   for (let i = 0; i < count; i++) {
     const row = rows[i]!;
@@ -115,6 +136,8 @@ export function longestRecord({ places, count }: FetchedPage): number {
 }
 
 export interface PageCopier {
+  /** Of the pages that are copied, one at a time. */
+  readonly room: PageRoom;
   /** Copies a page to `target` at `at`; returns where the page ends. */
   copy(page: FetchedPage, target: Uint8Array, at: number): number;
 }
@@ -178,6 +201,7 @@ export function createPageCopier(separator: number = COMMA): PageCopier {
   }
 
   return {
+    room: new PageRoom(),
     copy(page, target, at) {
       const { count, places } = page;
       let position = at;

@@ -218,13 +218,14 @@ export class PointRecords implements PageRecords {
   readonly #page: FetchedPage;
   readonly #copier: PageCopier;
 
+  /** Valid until the next page with the same copier. */
   constructor(dataset: Dataset, found: FoundRows, copier: PageCopier) {
     const { records, count: total } = dataset;
     const { rows, length, delta } = found;
     const page =
       delta === undefined
-        ? fetchPage(records, rows, length)
-        : fetchMixedPage(records, total, delta, rows, length);
+        ? fetchPage(records, rows, length, copier.room)
+        : fetchMixedPage(records, total, delta, rows, length, copier.room);
     this.count = page.count;
     this.size = page.size;
     this.#dataset = dataset;

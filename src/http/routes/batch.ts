@@ -171,8 +171,6 @@ function createLineMaker(
 ): (batch: Batch, read: ReadQuestion) => Buffer | Promise<Buffer> {
   const view = batchView(context);
   const make = createMake(context, view);
-  const asked = { origin: '', path: {}, user: undefined };
-  const about = { view: view.name, target: BATCH_PATH, coding: undefined, name: '', format: 0 };
   const isKnown = (): boolean => false;
 
   function errorLine({ request: { id } }: Batch, thrown: unknown): Buffer {
@@ -200,8 +198,10 @@ function createLineMaker(
   return (batch, read) => {
     let question: Question | undefined;
     try {
-      const given = { ...asked, pairs: read() };
-      question = { ...about, asked: given, wanted: view.read(given) };
+      const asked = { origin: '', pairs: read(), path: {}, user: undefined };
+      const wanted = view.read(asked);
+      const target = BATCH_PATH;
+      question = { view: view.name, wanted, asked, target, format: 0, coding: undefined, name: '' };
       const means = { budget: new Budget(QUESTION_COST), memory: batch.memory, isKnown };
       return make(question, batch.served, means)!.body;
     } catch (error) {

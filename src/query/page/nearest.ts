@@ -162,11 +162,13 @@ function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row
 /** Measures rows. Neighbours that share a place, as those of a pile do, are measured once. */
 function measure(
   { coords }: Dataset,
-  { budget }: Scratch,
+  { budget, selection }: Scratch,
   centre: Centre,
   rows: Int32Array,
 ): Measured {
-  const distances = new Float64Array(rows.length);
+  const { length } = rows;
+  // of a few they are the keys that these are sorted by
+  const distances = length > FEW ? new Float64Array(length) : selection.keys.subarray(0, length);
   inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
     let lon = Number.NaN;
     let lat = Number.NaN;
@@ -237,7 +239,7 @@ function pick(
 ): void {
   const { ranks } = byId;
   if (rows.length <= FEW) {
-    selection.keys.set(distances);
+    if (distances.buffer !== selection.keys.buffer) selection.keys.set(distances);
     let most = 0;
     for (let i = 0; i < distances.length; i++) most = Math.max(most, distances[i]!);
     if (selectFew(selection, rows, most, ranks, from, to, page)) return;
