@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { rankOf } from '../index/order.js';
+import { firstAbove, rankOf } from '../index/order.js';
 import { readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
@@ -37,8 +37,8 @@ export interface Adopted {
 
 export type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
 
-/** Ids that a snapshot must leave for posts. */
-const ROOM_FOR_IDS = 2 ** 32;
+/** A snapshot must leave 2^32 ids for posts. */
+const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
@@ -50,7 +50,9 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
   const { journal, writer, deltas } = adopter;
-  await journal.giveIdsFrom(largestId(given) + 1);
+  const ids = given.engine.dataset.byId.keys;
+  // ids that are given are never taken back: those that leave no room do not count
+  await journal.giveIdsFrom((ids[firstAbove(ids, LARGEST_ID) - 1] ?? 0) + 1);
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
   const adoption = new Adoption(generation, adopter);
   // most posts are looked at while others are accepted
@@ -86,8 +88,8 @@ class Adoption implements Adopted {
 
   /** Why the snapshot leaves no ids for posts, if it does not. */
   get refusal(): string | undefined {
-    const largest = largestId(this.#generation);
-    if (largest <= Number.MAX_SAFE_INTEGER - ROOM_FOR_IDS) return undefined;
+    const largest = this.#generation.engine.dataset.byId.keys.at(-1) ?? 0;
+    if (largest <= LARGEST_ID) return undefined;
     return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
   }
 
@@ -219,10 +221,6 @@ function watermarkOf(generation: Generation, { journal, logger }: Adopter): numb
   if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
   return through;
-}
-
-function largestId({ engine: { dataset } }: Generation): number {
-  return dataset.byId.keys.at(-1) ?? 0;
 }
 
 /** The system's time when the process began, and what has passed since by a steady clock. */

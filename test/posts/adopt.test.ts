@@ -182,6 +182,8 @@ test('without room for ids posts are refused, and the next snapshot may have it'
     () => assert.unreachable(),
     (error) => assert.match(error.message, /9007199254740991.*leaves less than 2\^32/),
   );
+  await serve([recordOf(7)]);
+  assert.equal([(await post()).id, (await post()).id], [8, 9]);
   await close();
 });
 
