@@ -1,5 +1,5 @@
 import type { KeyValue, SchemaElement } from 'hyparquet';
-import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import { Packr } from 'msgpackr';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
@@ -70,7 +70,7 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
     piece: GROUP,
     add(page) {
       const records = parseRecords(page);
-      const columnData = keys.map((name) => ({ name, data: columnOf(records, name) }));
+      const columnData = keys.map((name) => columnOf(records, name));
       const data = records.map((record) => bbox.add(record));
       const places = { name: GEOMETRY, data, statistics: false };
       writer.write({ columnData: [...columnData, places], rowGroupSize: page.count });
@@ -84,14 +84,16 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
   };
 }
 
-function columnOf(records: readonly ParsedRecord[], key: RecordKey): unknown[] {
-  const { type } = key === 'tags' ? TEXT : LEAVES[key];
-  return records.map((record) => {
-    const value = record[key];
+function columnOf(records: readonly ParsedRecord[], name: RecordKey): ColumnSource {
+  const { type } = name === 'tags' ? TEXT : LEAVES[name];
+  const data = records.map((record) => {
+    const value = record[name];
     if (value === undefined) return null;
     if (type === 'INT64') return BigInt(value as number);
     return type === 'DOUBLE' ? Number(value) : value;
   });
+  // a dictionary takes 0 and -0 for one
+  return type === 'DOUBLE' ? { name, data, encoding: 'PLAIN' } : { name, data };
 }
 
 /** The box of all places, which GeoParquet tells of at the end of a file. */

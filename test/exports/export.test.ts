@@ -143,6 +143,16 @@ test('a lone surrogate is a replacement character where a format has none', asyn
   }
 });
 
+test('Parquet tells zeros of either sign apart, also where both are frequent', async () => {
+  const zeros = Array.from({ length: 20 }, (_, i) => ({
+    ...{ id: i + 1, lon: 0, lat: i % 2 === 0 ? 0 : -1e-9, created: 0, modified: 0 },
+  }));
+  const path = join(folder, 'zeros.parquet');
+  writeFileSync(path, Buffer.concat(await exportPieces(await engineOf(zeros), 'parquet')));
+  const records = (await readAll(path)).blocks.flatMap(recordsOf);
+  assert.equal(records.sort(), zeros.map((note) => renderPoint(pointOf(note))).sort());
+});
+
 test('records have the keys that are asked for', async () => {
   const query = { keys: ['id', 'lat'] as const, ordering: 'created_at' as const };
   const [first] = linesOf(Buffer.concat(await exportPieces(engine, 'ndjson', { query, delta })));
