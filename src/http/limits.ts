@@ -37,6 +37,10 @@ const STATUS: Record<string, [line: string, detail: string]> = {
     '431 Request Header Fields Too Large',
     'The URL and headers are too large.',
   ],
+  HPE_INVALID_URL: [
+    '400 Bad Request',
+    'The address has a character that has to be encoded, such as %C3%B6 for an o with a diaeresis.',
+  ],
   [TOO_LATE]: ['408 Request Timeout', 'The request took too long to arrive.'],
 };
 
@@ -60,7 +64,8 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   const [line, detail] = STATUS[error.code ?? ''] ?? ['400 Bad Request', 'The request is no HTTP.'];
   const body = JSON.stringify({ detail });
   const head = [`HTTP/1.1 ${line}`, 'Content-Type: application/json', 'Connection: close'];
-  socket.end([...head, `Content-Length: ${body.length}`, '', body].join('\r\n'));
+  head.push('X-Content-Type-Options: nosniff', `Content-Length: ${body.length}`);
+  socket.end([...head, '', body].join('\r\n'));
   // whoever goes on sending is not listened to
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

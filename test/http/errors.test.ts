@@ -96,8 +96,15 @@ test('what is no HTTP or too large is told so in JSON', async () => {
     const answer = await exchange(service.port, bytes);
     assert.is(statusOf(answer), status, bytes.slice(0, 60));
     assert.match(answer, /\r\nContent-Type: application\/json\r\n/);
+    assert.match(answer, /\r\nX-Content-Type-Options: nosniff\r\n/);
     assert.equal(Object.keys(JSON.parse(bodyOf(answer))), ['detail']);
   }
+});
+
+test('an address with characters that are not encoded is told what to write', async () => {
+  const answer = await exchange(service.port, `GET ${LIST}?tags=Työ HTTP/1.1\r\nHost: x\r\n\r\n`);
+  assert.is(statusOf(answer), 400);
+  assert.match(JSON.parse(bodyOf(answer)).detail, /encoded, such as %C3%B6/);
 });
 
 test('a parameter that cannot be used names itself, all of them at once', async () => {
