@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Tokens } from '../posts/tokens/file.js';
+import { createAtLeast } from './answer/at-least.js';
 import type { Context, Observe } from './answer/context.js';
 import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
 import { JSON_FORMAT } from './formats/json-format.js';
@@ -9,7 +10,6 @@ import { createGate, type Handler } from './gate.js';
 import {
   type CutCounts,
   checkHead,
-  createAtLeast,
   type Limits,
   limitBodyTime,
   refuseBrokenRequest,

@@ -6,6 +6,7 @@ import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import { type Current, pointsServed } from '../reload/current.js';
 import type { Waiting } from '../reload/reload.js';
+import { createKeptState } from './answer/at-least.js';
 import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
 import {
@@ -17,7 +18,7 @@ import {
 } from './request/addresses.js';
 import { invalidToken, isAdmin, userOf } from './request/client.js';
 import { NotFound } from './request/http-error.js';
-import { checkKept, parseAfter } from './request/list-parameters.js';
+import { parseAfter } from './request/list-parameters.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
 
@@ -82,14 +83,13 @@ export function addOperations(
     reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     return service.metrics();
   });
+  const { current, journal } = service;
+  const keptState = journal && createKeptState(current, journal);
   read(POSTS_PATH, async (request, reply) => {
     demandAdmin(request);
-    const { journal } = service;
     if (journal === undefined) throw new NotFound('This instance has no journal.');
     const after = parseAfter(parseQueryString(queryOf(request.raw.url!)));
-    const state = await journal.state();
-    if (after !== undefined) checkKept(after, state);
-    const { name, lastSequence } = state;
+    const { name, lastSequence } = await keptState!(after);
     reply.headers({
       'Content-Type': 'application/x-ndjson',
       'Cache-Control': 'no-store',

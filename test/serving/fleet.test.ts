@@ -53,6 +53,20 @@ fleet.check('the same key on two instances at once makes one point', async () =>
   );
 });
 
+fleet.check('what follows posts goes on at once on an instance that is behind', async () => {
+  const address = fleet.database.address(await fleet.newDatabase());
+  const path = snapshot();
+  const [first, second] = [await fleet.start(path, address), await fleet.start(path, address)];
+  for (let round = 0; round < 100; round++) {
+    const { headers } = await first.get(LIST, jsonPost({ lat: '1', lon: '2' }));
+    const after = headers['waypost-sequence'];
+    const { status } = await second.get(`/changes/points?format=ndjson&after=${after}`);
+    assert.is(status, 200, `${after}`);
+  }
+  const { status } = await second.get('/changes/points?after=101');
+  assert.is(status, 410);
+});
+
 function noteOf(id: number, comment: string): string {
   return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
 }

@@ -4,7 +4,6 @@ import { cut, quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
-import type { JournalState } from '../../posts/journal.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
 import {
@@ -149,19 +148,6 @@ export function parseLastEventId(header: string | string[] | undefined): number 
   const expected = 'the sequence that an event had as its id, such as 17';
   const detail = `Got Last-Event-ID ${quote(String(header))}. Expected ${expected}.`;
   throw new HttpError(400, { detail });
-}
-
-/** Throws a 410 HttpError where a journal does not have all posts behind a sequence. */
-export function checkKept(
-  after: number,
-  { keptAfter, lastSequence }: Pick<JournalState, 'keptAfter' | 'lastSequence'>,
-): void {
-  if (after >= keptAfter && after <= lastSequence) return;
-  const why =
-    after > lastSequence
-      ? `The last post is ${lastSequence}: ${after} is of another journal.`
-      : `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
-  throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
 }
 
 function readAfter(reader: ParameterReader): number | undefined {

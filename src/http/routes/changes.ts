@@ -17,13 +17,13 @@ import { createTurnstile } from '../../posts/media/address-turns.js';
 import { matchDelta } from '../../query/delta-match.js';
 import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/current.js';
+import { createKeptState } from '../answer/at-least.js';
 import type { Context, Posting } from '../answer/context.js';
 import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
 import {
   CHANGES_PARAMETERS,
-  checkKept,
   parseChangesQuery,
   parseLastEventId,
 } from '../request/list-parameters.js';
@@ -60,6 +60,7 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
   const { current, zone, stats } = context;
   const { journal, streams: counts, maxStreams } = posting;
   const follow = createFollower(context, posting);
+  const keptState = createKeptState(current, journal);
   const negotiation = new Negotiation([EVENTS, LINES]);
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -71,8 +72,7 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
     const isEvents = format === EVENTS;
     const { filters, keys, after: given } = parseChangesQuery(pairs, zone);
     const named = parseLastEventId(raw.headers['last-event-id']) ?? given;
-    const state = await journal.state();
-    if (named !== undefined) checkKept(named, state);
+    const state = await keptState(named);
     const served = servedSequence(current.generation);
     const after = named ?? (isEvents ? served : 0);
     reply.headers({

@@ -1,0 +1,97 @@
+import type { IncomingMessage } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { quote } from '../../model/quote.js';
+import type { JournalReader, JournalState } from '../../posts/journal.js';
+import { type Current, servedSequence } from '../../reload/current.js';
+import { HttpError, tryLater } from '../request/http-error.js';
+
+/** Header of a request that is to be answered from a state which has a sequence of the journal. */
+const AT_LEAST = 'waypost-at-least';
+const PATIENCE_MS = 1_000;
+/** Between two looks whether the sequence is there. */
+const LOOK_MS = 5;
+/** Requests of a thread that may wait at the same time. */
+const MAX_WAITING = 256;
+
+/**
+ * Makes a function that waits until the posts are served that a request asks for. It returns
+ * undefined where nothing is to be waited for. Throws, or rejects with, a 400 HttpError for what is
+ * no sequence, and a 503 one where the posts do not come in time or too many requests wait.
+ */
+export function createAtLeast(
+  current: Current,
+): (request: IncomingMessage) => Promise<void> | undefined {
+  const waitFor = createWait(current);
+  return ({ headers }) => {
+    const header = headers[AT_LEAST];
+    if (header === undefined) return undefined;
+    const text = String(header);
+    if (!/^\d{1,15}$/.test(text)) {
+      const expected = 'a sequence as Waypost-Sequence has it, such as 17';
+      const detail = `Got Waypost-At-Least ${quote(text)}. Expected ${expected}.`;
+      throw new HttpError(400, { detail });
+    }
+    return waitFor(Number(text));
+  };
+}
+
+/** Waits until the post of a sequence is served; undefined where it is. Rejects as said above. */
+function createWait(current: Current): (sequence: number) => Promise<void> | undefined {
+  let waiting = 0;
+
+  async function wait(wanted: number): Promise<void> {
+    if (waiting === MAX_WAITING) throw notThere(`${MAX_WAITING} requests wait for posts already`);
+    waiting++;
+    try {
+      const until = performance.now() + PATIENCE_MS;
+      while (servedSequence(current.generation) < wanted) {
+        if (performance.now() > until) {
+          const served = servedSequence(current.generation);
+          throw notThere(`the last post served is ${served}, and ${wanted} was asked for`);
+        }
+        await delay(LOOK_MS);
+      }
+    } finally {
+      waiting--;
+    }
+  }
+
+  return (wanted) => (servedSequence(current.generation) >= wanted ? undefined : wait(wanted));
+}
+
+/**
+ * Makes what tells the state of a journal to whoever reads on behind a sequence. It throws a 410
+ * HttpError where not all posts behind that are kept, or there is no such post, which an instance
+ * of a fleet waits for as {@link createAtLeast} does: another one may have told of it.
+ */
+export function createKeptState(
+  current: Current,
+  journal: JournalReader,
+): (after: number | undefined) => Promise<JournalState> {
+  const waitFor = createWait(current);
+  return async (after) => {
+    let state = await journal.state();
+    if (after === undefined) return state;
+    if (after > state.lastSequence && state.lag !== undefined) {
+      await waitFor(after)?.catch((error) => {
+        if (state.problem !== undefined) throw error;
+      });
+      state = await journal.state();
+    }
+    checkKept(after, state);
+    return state;
+  };
+}
+
+function checkKept(after: number, { keptAfter, lastSequence }: JournalState): void {
+  if (after >= keptAfter && after <= lastSequence) return;
+  const why =
+    after > lastSequence
+      ? `The last post is ${lastSequence}: ${after} is of another journal.`
+      : `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
+  throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
+}
+
+function notThere(reason: string): HttpError {
+  return tryLater(`The posts asked for are not there yet: ${reason}. Try again in a moment.`);
+}
