@@ -134,7 +134,9 @@ const MIGRATIONS: readonly string[] = [
   CREATE FUNCTION waypost.give_ids_from(from_id bigint) RETURNS void LANGUAGE plpgsql AS $$
   BEGIN
     UPDATE waypost.state SET least_id = greatest(least_id, from_id);
-    PERFORM setval('waypost.ids', from_id, false) FROM waypost.ids WHERE last_value < from_id;
+    -- never into a block that an instance has
+    PERFORM setval('waypost.ids', from_id, false) FROM waypost.ids
+      WHERE last_value + CASE WHEN is_called THEN ${ID_BLOCK} ELSE 0 END < from_id;
   END $$;
   `,
 ];

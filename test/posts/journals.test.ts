@@ -238,6 +238,19 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(await numbersIn(one), '');
   });
 
+  check('gives each id once, wherever snapshots end', async () => {
+    const place = await kind.place();
+    const journals = [await opened(place), await opened(place)];
+    const ids: number[] = [];
+    for (let round = 0; round < 20; round++) {
+      for (const journal of journals) {
+        for (let i = 0; i < 7; i++) ids.push(await journal.takeId());
+        await journal.giveIdsFrom(ids.at(-1)! + 1);
+      }
+    }
+    assert.is(new Set(ids).size, ids.length);
+  });
+
   check('says which tables it cannot use', async () => {
     const place = await kind.place();
     await (await opened(place)).close();
