@@ -50,7 +50,7 @@ test.before(async () => {
   mkdirSync(media);
   const hostile = HOSTILE_RECORDS.map((record) => `${JSON.stringify(record)}\n`);
   writeFileSync(snapshot, readFileSync(FIXTURE_POINTS, 'utf8') + hostile.join(''));
-  const flags = ['--snapshot', snapshot, '--media', media, '--posts-per-address', '0'];
+  const flags = ['--snapshot', snapshot, '--media', media];
   const [service, browser] = await Promise.all([startOwnService(flags), openBrowser()]);
   site = { ...service, site: `http://127.0.0.1:${service.port}` };
   visitor = browser;

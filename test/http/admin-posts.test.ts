@@ -7,7 +7,7 @@ import { appendAll, newPost } from '../support/journals.js';
 import { readOnePass } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
-import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
+import { FIXTURE_POINTS, runCommand } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const PATH = '/admin/posts';
@@ -24,7 +24,7 @@ test('posts behind a sequence come as NDJSON, to admins only', async () => {
   );
   const { name } = journal.state;
   await journal.close();
-  const flags = ['--snapshot', SNAPSHOT, '--journal', path, '--admin-token', 'secret'];
+  const flags = ['--journal', path, '--admin-token', 'secret'];
   const service = await startOwnService(flags);
   const all = await service.get(`${PATH}?after=0`, ADMIN);
   assert.equal(
@@ -50,7 +50,7 @@ test('posts behind a sequence come as NDJSON, to admins only', async () => {
 
 test('without an admin or a journal there is no such address', async () => {
   for (const flags of [[], ['--admin-token', 'secret', '--journal', 'none']]) {
-    const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
+    const service = await startOwnService(flags);
     assert.is((await service.get(PATH, flags.length === 0 ? {} : ADMIN)).status, 404);
     await service.stop();
   }
@@ -59,7 +59,7 @@ test('without an admin or a journal there is no such address', async () => {
 test('compact, list and export take the address of a service that runs', async () => {
   const folder = makeFolder();
   const journal = join(folder, 'notes.journal');
-  const flags = ['--snapshot', SNAPSHOT, '--admin-token', 'secret', '--journal', journal];
+  const flags = ['--admin-token', 'secret', '--journal', journal];
   const service = await startOwnService(flags);
   const base = `http://127.0.0.1:${service.port}`;
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };

@@ -1,29 +1,16 @@
 import { Agent } from 'node:http';
 import type { Envelope, Reply } from '../support/client.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
-import { postKeyed } from '../support/posted.js';
-import { type Service, SNAPSHOT } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { post } from '../support/posted.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1&ordering=-created_at';
 const MOST_WAITING = 256;
-const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0'];
-let service: OwnService;
-
-test.before(async () => {
-  service = await startOwnService(flags);
-});
+const service = await startOwnService();
 
 function ask(sequence: string, path = LIST): Promise<Reply> {
   return service.get(path, { headers: { 'Waypost-At-Least': sequence } });
-}
-
-/** Posts a point; returns its sequence. */
-async function post(key: string): Promise<number> {
-  const reply = await postKeyed(service as Service, key);
-  assert.is(reply.status, 201, reply.text);
-  return Number(reply.headers['waypost-sequence']);
 }
 
 function newestOf(reply: Reply): unknown {
@@ -31,12 +18,12 @@ function newestOf(reply: Reply): unknown {
 }
 
 test('what is served already is answered at once, and what is not yet is waited for', async () => {
-  const first = await post('first');
+  const first = await post(service, 'first');
   assert.is(newestOf(await ask(`${first}`)), 'first');
   assert.is((await ask('0')).status, 200);
   const waiting = ask(`${first + 1}`);
   const tile = ask(`${first + 1}`, '/tiles/points/0/0/0.mvt');
-  assert.is(await post('second'), first + 1);
+  assert.is(await post(service, 'second'), first + 1);
   assert.is(newestOf(await waiting), 'second');
   assert.is((await tile).status, (await service.get('/tiles/points/0/0/0.mvt')).status);
 });
@@ -53,7 +40,7 @@ test('what does not come in a second is 503, and no sequence is 400', async () =
 });
 
 test('of many that wait 256 do, the others are refused at once, and all who wait are answered', async () => {
-  const next = (await post('third')) + 1;
+  const next = (await post(service, 'third')) + 1;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const answers: Reply[] = [];
   const all = Array.from({ length: MOST_WAITING + 44 }, async () => {
@@ -63,7 +50,7 @@ test('of many that wait 256 do, the others are refused at once, and all who wait
   const refused = (): Reply[] => answers.filter(({ text }) => /256 requests wait/.test(text));
   await until('some are refused', () => refused().length > 0);
   assert.ok(refused().every(({ status }) => status === 503));
-  assert.is(await post('fourth'), next);
+  assert.is(await post(service, 'fourth'), next);
   await Promise.all(all);
   agent.destroy();
   const others = answers.filter((one) => !refused().includes(one));

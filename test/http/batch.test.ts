@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import type { Generation } from '../../src/reload/current.js';
-import { type OwnApp, startApp } from '../support/app.js';
+import { startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
@@ -23,11 +23,8 @@ const second = await generationOf(scatterNotes(18, 3_000), { digest: 'second' })
 const served = { generation: watch(first) };
 let isLong = false;
 let watched = 0;
-let app: OwnApp;
 
-test.before(async () => {
-  app = await startApp(served);
-});
+const app = await startApp(served);
 test.before.each(() => {
   served.generation = watch(first);
   isLong = false;

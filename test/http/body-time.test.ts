@@ -3,7 +3,6 @@ import { connect, type Socket } from 'node:net';
 import { bodyOf, exchange } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { dial } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -11,9 +10,8 @@ import { until } from '../support/wait.js';
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
 const [patient, service] = await Promise.all([
-  startOwnService(['--snapshot', SNAPSHOT]),
+  startOwnService(),
   startOwnService([
-    ...['--snapshot', SNAPSHOT, '--max-loop-delay', '0'],
     ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
   ]),
 ]);
@@ -75,7 +73,7 @@ test('a body has the time of a request, and a form that may hold an image has it
 
 const MIB = 1024 * 1024;
 const LARGE_PAGE = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
-const uncached = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
+const uncached = await startOwnService(['--answer-cache', '0']);
 
 async function open(): Promise<Socket> {
   const { socket } = dial(uncached.port);

@@ -5,7 +5,7 @@ import { makeFolder } from '../support/folder.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { type Followed, follow } from '../support/streams.js';
 import { ascending, assert, pluck, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -14,16 +14,8 @@ const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };
 const folder = makeFolder();
 const journal = join(folder, 'points.journal');
-const flags = ['--snapshot', SNAPSHOT, '--posts-per-address', '0', '--settle', '0'];
-let service: OwnService;
-
-function start(...more: string[]): Promise<Service> {
-  return startService([...flags, '--journal', journal, '--workers', '2', ...more]);
-}
-
-test.before(async () => {
-  service = await start();
-});
+const flags = ['--settle', '0'];
+let service: OwnService = await startService([...flags, '--journal', journal, '--workers', '2']);
 
 /** Posts a point; returns its sequence and its record. */
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {
@@ -106,7 +98,7 @@ test('what cannot be had is refused', async () => {
     (await service.get(PATH, { method: 'HEAD' })).headers['content-type'],
     'text/event-stream',
   );
-  const reading = await startOwnService(['--snapshot', SNAPSHOT, '--journal', 'none']);
+  const reading = await startOwnService(['--journal', 'none']);
   assert.is((await reading.get(PATH)).status, 404);
 });
 
@@ -191,8 +183,7 @@ test('beyond the bound a stream gets 503, and there is room when one has left', 
 
 test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
   const bound = await startOwnService([
-    ...[...flags, '--journal', `${journal}3`],
-    ...['--answer-timeout', '1s', '--shutdown-timeout', '0'],
+    ...[...flags, '--journal', `${journal}3`, '--answer-timeout', '1s', '--shutdown-timeout', '0'],
   ]);
   service = bound;
   const slow = await follow(service.port, PATH);

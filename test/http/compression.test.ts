@@ -6,7 +6,6 @@ import { createCodingOf } from '../../src/http/request/negotiation.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
@@ -20,7 +19,7 @@ const seen = Array.from({ length: 50 }, (_, i) => {
   return { id, user: 5, comment };
 });
 writeFileSync(notifications, JSON.stringify(seen));
-const flags = ['--snapshot', SNAPSHOT, '--notifications', notifications, '--tokens', tokens];
+const flags = ['--notifications', notifications, '--tokens', tokens];
 const [plain, service, forgetful] = await Promise.all([
   startOwnService(flags),
   startOwnService([...flags, '--compress']),

@@ -1,10 +1,9 @@
 import { bodyOf, exchange, LIST, statusOf } from '../support/client.js';
 import { jsonOfPage } from '../support/documents.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const service = await startOwnService(['--snapshot', SNAPSHOT]);
+const service = await startOwnService();
 
 /** Sends a request line and headers as they are. */
 function raw(line: string, headers = 'Host: x'): Promise<string> {

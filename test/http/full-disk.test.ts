@@ -10,7 +10,7 @@ import { JPEG } from '../support/images.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
+import { ROOT, type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -22,8 +22,8 @@ testUnless(
   'without room a post gets 503 and leaves nothing, and it goes on when there is room again',
   async () => {
     const journal = join(makeFolder(), 'points.journal');
-    const flags = ['--snapshot', SNAPSHOT, '--journal', journal];
-    const service = await startService([...flags, '--posts-per-address', '0']);
+    const flags = ['--journal', journal];
+    const service = await startService(flags);
     const details: string[] = [];
     const post = async (comment: string): Promise<number> => {
       const fields = { lat: '10.5', lon: '-20.25', comment };
@@ -72,7 +72,7 @@ testUnless(
     const folder = makeFolder();
     const media = join(folder, 'media');
     mkdirSync(media);
-    const flags = ['--snapshot', SNAPSHOT, '--journal', join(folder, 'points.journal')];
+    const flags = ['--journal', join(folder, 'points.journal')];
     const service = await startService([...flags, '--media', media]);
     const post = async (): Promise<number> => {
       const body = imageForm({ lat: '10.5', lon: '-20.25' }, JPEG);
@@ -121,7 +121,7 @@ testUnless(
     writeFileSync(snapshot, FIRST_NOTE);
     const start = (): Promise<Service> => {
       rmSync(failing, { force: true });
-      return startService(['--snapshot', snapshot, '--posts-per-address', '0'], {
+      return startService(['--snapshot', snapshot], {
         WAYPOST_JOURNAL: join(inside, 'points.journal'),
         LD_PRELOAD: LIBRARY,
         FAIL_PATH: '.journal',

@@ -4,7 +4,7 @@ import type { Random } from '../../src/cli/generate/random.js';
 import { ask, bodyOf, type Envelope, exchange, statusOf } from '../support/client.js';
 import { assertTexts, fuzz } from '../support/fuzz.js';
 import { createHostileQueries, type HostileQuery } from '../support/hostile-queries.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { decodeTile } from '../support/tiles.js';
 import { assert, test } from '../support/uvu.js';
@@ -12,7 +12,7 @@ import { assert, test } from '../support/uvu.js';
 /** What garbage collection and caches may add after the first third. */
 const GROWTH = 60e6;
 /** Of the cache: full early on, so that it does not look like a leak. A busy machine is no fault. */
-const FLAGS = ['--snapshot', SNAPSHOT, '--answer-cache', '4MiB', '--max-loop-delay', '0'];
+const FLAGS = ['--answer-cache', '4MiB'];
 const LIST = '/rest/map_data_points/';
 const OTHERS = ['/rest/notifications/', `${LIST}7/`, '/rest/', LIST];
 const QUERIES = IS_SOAK ? 100_000 : 1_000;

@@ -1,10 +1,9 @@
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { checkCollection, checkFeature, type PointFeature } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const service = await startOwnService(['--snapshot', SNAPSHOT]);
+const service = await startOwnService();
 
 const GEOJSON = 'application/geo+json';
 

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { type Envelope, exchange, LIST, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { dial } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -10,8 +9,8 @@ const ONE = `${LIST}?page_size=1`;
 const TIMEOUT_MS = 2_000;
 /** A request that ends a connection, so that all answers are there. */
 const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
-const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-const service = await startOwnService(['--snapshot', SNAPSHOT, ...flags]);
+const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
+const service = await startOwnService(flags);
 
 function head(target: string, headers = '', method = 'GET', version = '1.1'): string {
   return `${method} ${target} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;

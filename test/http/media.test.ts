@@ -31,7 +31,7 @@ put('map_data_points/7/notes.txt', 'text');
 put('secret.jpg', 'secret');
 writeFileSync(join(home, 'outside.jpg'), 'outside');
 
-const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', media]);
+const service = await startOwnService(['--media', media]);
 
 const PHOTO = '/media/map_data_points/7/photo_1.jpg';
 

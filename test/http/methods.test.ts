@@ -1,17 +1,15 @@
 import type { Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 /** Takes no points. */
 const READS = ['--journal', 'none'];
-const service = await startOwnService(['--snapshot', SNAPSHOT, '--media', makeFolder()]);
+const service = await startOwnService(['--media', makeFolder()]);
 const choosy = await startOwnService([
-  ...['--snapshot', SNAPSHOT],
   ...['--cors-origin', 'https://map.example,https://other.example:8443'],
 ]);
-const closed = await startOwnService(['--snapshot', SNAPSHOT, '--cors-origin', 'none', ...READS]);
+const closed = await startOwnService(['--cors-origin', 'none', ...READS]);
 
 const READ = 'GET, HEAD, OPTIONS';
 const ALLOW: Readonly<Record<string, string>> = {

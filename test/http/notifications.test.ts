@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, pluck, test } from '../support/uvu.js';
 
 const folder = makeFolder();
@@ -25,11 +24,7 @@ const records = Array.from({ length: 250 }, (_, i) => ({
   },
 }));
 writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-const service = await startOwnService([
-  ...['--snapshot', SNAPSHOT],
-  ...['--notifications', file],
-  ...['--tokens', tokens],
-]);
+const service = await startOwnService(['--notifications', file, '--tokens', tokens]);
 const PATH = '/rest/notifications/';
 
 function as(token: string, path: string = PATH, scheme = 'Token'): Promise<Reply> {

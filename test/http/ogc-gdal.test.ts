@@ -8,7 +8,7 @@ import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { allItems, startOgc } from '../support/ogc.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { ROOT, SNAPSHOT } from '../support/service.js';
+import { ROOT } from '../support/service.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
@@ -101,7 +101,7 @@ const folder = makeFolder();
 let service: OwnService | undefined;
 
 test.before(async () => {
-  if (reason === undefined) service = await startOwnService(['--snapshot', SNAPSHOT]);
+  if (reason === undefined) service = await startOwnService();
 });
 test.after(async () => {
   await service?.stop();

@@ -23,9 +23,8 @@ interface Parameter {
 }
 
 const service = await startOwnService([
-  ...['--snapshot', SAMPLE, '--posts-per-address', '0'],
+  ...['--snapshot', SAMPLE],
   // nothing here is about load
-  ...['--max-loop-delay', '0'],
 ]);
 
 const document = (await service.get('/openapi.json')).json<Piece>();

@@ -25,7 +25,6 @@ const SAMPLE = join(ROOT, 'data/sample.waypost');
 const service = await startOwnService([
   ...['--snapshot', SAMPLE, '--media', ROOT, '--admin-token', 'secret'],
   // nothing here is about load
-  ...['--max-loop-delay', '0'],
 ]);
 
 interface OpenApi extends Piece {

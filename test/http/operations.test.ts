@@ -3,24 +3,15 @@ import { join } from 'node:path';
 import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { ROOT, type Service, SNAPSHOT, startService } from '../support/service.js';
+import { ROOT, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
-let plain: Service;
-let open: OwnService;
-
-function begin(...flags: string[]): Promise<OwnService> {
-  return startOwnService(['--snapshot', SNAPSHOT, ...flags]);
-}
-
-test.before(async () => {
-  [plain, open] = await Promise.all([
-    startService(['--snapshot', SNAPSHOT]),
-    begin('--access-log', '100', '--trust-proxy', '--admin-token', 'secret'),
-  ]);
-});
+const [plain, open] = await Promise.all([
+  startService(),
+  startOwnService(['--access-log', '100', '--trust-proxy', '--admin-token', 'secret']),
+]);
 
 test('/health/live says that it lives, /health/ready what it serves', async () => {
   const live = await plain.get('/health/live');
@@ -113,7 +104,7 @@ test('the access log takes every request at 100, none at 0, and a share between'
   const requests = ({ logs }: OwnService): Readonly<Record<string, unknown>>[] =>
     logs.filter(({ msg }) => msg === 'request');
   const all = open;
-  const some = await begin('--access-log', '50');
+  const some = await startOwnService(['--access-log', '50']);
   for (let i = 0; i < 100; i++) {
     for (const one of [plain, some]) await one.get(LIST);
     await all.get(LIST, { headers: { 'X-Request-Id': `id-${i}` } });

@@ -10,7 +10,7 @@ import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT, SNAPSHOT, startService } from '../support/service.js';
+import { ROOT, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -62,7 +62,7 @@ test('names of files are for those who have the admin token', async () => {
 test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
   for (const workers of ['1', '2']) {
     const flags = ['--operations-port', '0', '--admin-token', 'secret', '--workers', workers];
-    const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+    const service = await startService(flags);
     const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
     const port = Number(new URL(operations as string).port);
     const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
@@ -103,7 +103,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
 });
 
 test('a process that falls behind turns requests away, but not those for its health', async () => {
-  const service = await startService(['--snapshot', SNAPSHOT, '--max-loop-delay', '100ms']);
+  const service = await startService(['--max-loop-delay', '100ms']);
   let turned = await service.get(LIST);
   await until('requests are turned away', async () => {
     // the delay is told once a second: the first stop makes it be told on waking, and the second one

@@ -1,13 +1,11 @@
 import { bodyOf, type Envelope, exchange, LIST, statusOf } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
-const PLAIN = ['--snapshot', SNAPSHOT];
-const service = await startOwnService(PLAIN);
-const published = await startOwnService([...PLAIN, '--public-url', 'https://maps.example/notes/']);
-const proxied = await startOwnService([...PLAIN, '--trust-proxy']);
-const strict = await startOwnService([...PLAIN, '--allowed-hosts', 'maps.example,.sub.example']);
+const service = await startOwnService();
+const published = await startOwnService(['--public-url', 'https://maps.example/notes/']);
+const proxied = await startOwnService(['--trust-proxy']);
+const strict = await startOwnService(['--allowed-hosts', 'maps.example,.sub.example']);
 
 /** What links begin with, from the `next` of a list. */
 async function originOf(from: OwnService, headers: Record<string, string>): Promise<string> {

@@ -7,15 +7,13 @@ import { makeFolder } from '../support/folder.js';
 import { FORM, imageForm } from '../support/forms.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const folder = makeFolder();
 mkdirSync(join(folder, 'media'));
 const service = await startOwnService([
-  ...['--snapshot', SNAPSHOT, '--media', join(folder, 'media')],
-  ...['--journal', join(folder, 'journal'), '--posts-per-address', '0'],
+  ...['--media', join(folder, 'media'), '--journal', join(folder, 'journal')],
   ...['--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
 ]);
 

@@ -5,13 +5,11 @@ import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, tags } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, pluck, test } from '../support/uvu.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const service = await startOwnService([
-  ...['--snapshot', SNAPSHOT, '--media', makeFolder()],
-  ...['--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
+  ...['--media', makeFolder(), '--tile-url', 'https://tiles.example:8443/{z}/{x}/{y}.png'],
 ]);
 
 function browse(path: string): Promise<Reply> {

@@ -5,7 +5,6 @@ import { makeFolder } from '../support/folder.js';
 import { FORM, formOf, part } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -16,8 +15,7 @@ const JSON_TYPE = 'application/json';
 
 const home = makeFolder();
 const incoming = join(home, '.incoming');
-const flags = ['--snapshot', SNAPSHOT, '--media', home, '--trust-proxy'];
-flags.push('--posts-per-address', '0');
+const flags = ['--media', home, '--trust-proxy'];
 mkdirSync(join(home, 'map_data_points'));
 const service = await startOwnService(flags);
 const lines: Line[] = [];

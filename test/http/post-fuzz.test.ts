@@ -6,7 +6,7 @@ import { makeFolder } from '../support/folder.js';
 import { assertTexts, fuzz } from '../support/fuzz.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { SECRET } from '../support/images.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { type Service, startService } from '../support/service.js';
 import { IS_SOAK } from '../support/soak.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -33,10 +33,7 @@ async function fuzzPosts(count: number): Promise<void> {
   const home = makeFolder();
   const media = join(home, 'inner/media');
   const service = await startService(
-    [
-      ...['--snapshot', SNAPSHOT, '--media', media, '--max-loop-delay', '0'],
-      ...['--journal', join(home, 'inner/journal'), '--posts-per-address', '0'],
-    ],
+    [...['--media', media], ...['--journal', join(home, 'inner/journal')]],
     {},
     // the folders are made before the service looks for them
     ['/bin/sh', '-c', `mkdir -p ${media}; exec "$0" "$@"`],

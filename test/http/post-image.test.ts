@@ -7,21 +7,16 @@ import { makeFolder } from '../support/folder.js';
 import { FORM, imageForm } from '../support/forms.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
-const flags = ['--snapshot', SNAPSHOT, '--media', media, '--max-image-bytes', '200000'];
+const flags = ['--media', media, '--max-image-bytes', '200000'];
 flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000', '--workers', '2');
-flags.push('--posts-per-address', '0');
-let service: Service;
-
-test.before(async () => {
-  mkdirSync(media);
-  service = await startService(flags);
-});
+mkdirSync(media);
+let service = await startService(flags);
 
 interface Note {
   readonly id: number;
@@ -144,7 +139,7 @@ test('images of accepted points survive a kill, and what belongs to none does no
 });
 
 test('without a folder for images there are none, and the rest of a form is read', async () => {
-  const plain = await startOwnService(['--snapshot', SNAPSHOT]);
+  const plain = await startOwnService();
   const refused = await post(JPEG, { to: plain });
   assert.is(refused.status, 400);
   const text = 'This instance stores no images: it has no folder for them.';

@@ -12,7 +12,7 @@ import {
 import { makeFolder } from '../support/folder.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const folder = makeFolder();
@@ -20,18 +20,13 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PLACE = { lat: '10.5', lon: '-20.25' };
 /** A box around {@link PLACE}, where the snapshot has nothing. */
 const AROUND = `${LIST}?bbox=-20.3,10.4,-20.2,10.6`;
-const UNLIMITED = ['--posts-per-address', '0', '--posts-per-token', '0'];
 
 const tokens = join(folder, 'tokens.json');
 const token = await addToken(tokens, { user: 42, name: '', isAdmin: false });
 const journal = join(folder, 'many.journal');
-const many = ['--snapshot', SNAPSHOT, '--journal', journal, '--tokens', tokens, ...UNLIMITED];
+const many = ['--journal', journal, '--tokens', tokens, '--posts-per-token', '0'];
 many.push('--workers', '2', '--time-zone', 'Europe/Helsinki');
-let service: Service;
-
-test.before(async () => {
-  service = await startService(many);
-});
+let service = await startService(many);
 
 function post(
   fields: unknown,
@@ -182,7 +177,7 @@ test('what cannot be accepted is refused as it should be, and nothing of it is t
 test('only so many a minute are accepted from an address or a user, whichever thread is asked', async () => {
   const flags = ['--tokens', tokens, '--workers', '2', '--trust-proxy'];
   const limits = ['--posts-per-address', '5', '--posts-per-token', '7'];
-  const limited = await startService(['--snapshot', SNAPSHOT, ...flags, ...limits]);
+  const limited = await startService([...flags, ...limits]);
   const sent = (headers: Asked['headers']) =>
     Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
   const statuses = (replies: readonly Reply[], status: number): number =>
@@ -201,7 +196,7 @@ test('only so many a minute are accepted from an address or a user, whichever th
 });
 
 test('with --require-token nobody posts without one', async () => {
-  const flags = ['--snapshot', SNAPSHOT, '--tokens', tokens, '--require-token'];
+  const flags = ['--tokens', tokens, '--require-token'];
   const strict = await startOwnService(flags);
   const { status, headers, text } = await post(PLACE, {}, strict);
   const detail = 'Authentication credentials were not provided.';

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { type Asked, LIST, type Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 // a journal of its own would name the state of each
-const FLAGS = ['--snapshot', SNAPSHOT, '--journal', 'none'];
+const FLAGS = ['--journal', 'none'];
 const service = await startOwnService(FLAGS);
 const forgetful = await startOwnService([...FLAGS, '--answer-cache', '0']);
 const tight = await startOwnService([...FLAGS, '--answer-cache', '64KiB']);

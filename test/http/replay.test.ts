@@ -5,7 +5,7 @@ import type { Envelope, Reply } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, ROOT, SNAPSHOT } from '../support/service.js';
+import { FIXTURE_POINTS, ROOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 /** A request that the original service was sent, and what it answered. */
@@ -195,10 +195,7 @@ function readLines(path: string): Fields[] {
 }
 
 const media = makeFolder();
-const service = await startOwnService([
-  ...['--snapshot', SNAPSHOT],
-  ...['--time-zone', 'Europe/Helsinki', '--media', media],
-]);
+const service = await startOwnService(['--time-zone', 'Europe/Helsinki', '--media', media]);
 const cases = recordedCases();
 const points = recordedPoints();
 const replies = new Map<string, Reply>();

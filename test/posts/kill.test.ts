@@ -32,7 +32,7 @@ const PAUSE_MS = 4;
 const HOUR_MS = 3_600_000;
 /** How far the clock goes on from one service to the next: posts are pruned after a day. */
 const STEP_MS = 3 * HOUR_MS;
-const FLAGS = ['--posts-per-address', '0', '--max-shrink', '100', '--settle', '0'];
+const FLAGS = ['--max-shrink', '100', '--settle', '0'];
 FLAGS.push('--log-level', 'debug', '--admin-token', 'secret', '--warm-up', '0s');
 
 /** Which processes are killed: all of a service, or one of them. */

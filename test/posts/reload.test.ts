@@ -54,7 +54,7 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
   addNote(world, LARGEST_ID);
   await replace(path, world);
   const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
-  flags.push('--posts-per-address', '0', '--admin-token', 'secret', '--max-shrink', '100');
+  flags.push('--admin-token', 'secret', '--max-shrink', '100');
   const service = await startService(flags);
   const end = new AbortController();
   const followed: StreamEvent[] = [];

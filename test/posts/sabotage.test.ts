@@ -116,7 +116,7 @@ test('whatever happens to the file while clients post, the next start has all an
   const path = join(folder, 'inside', 'points.journal');
   mkdirSync(dirname(path));
   writeFileSync(snapshot, FIRST_NOTE);
-  const flags = ['--snapshot', snapshot, '--posts-per-address', '0'];
+  const flags = ['--snapshot', snapshot];
   const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
   let service = await start();
   for (const [name, happen] of Object.entries(SERVED)) {

@@ -26,8 +26,8 @@ for (const [i, count] of sizes.entries()) {
 }
 put(0, snapshot);
 const service = await startOwnService([
-  ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none'],
-  ...['--max-exports', '3', '--compress'],
+  ...['--snapshot', snapshot, '--settle', '0ms', '--journal', 'none', '--max-exports', '3'],
+  '--compress',
 ]);
 
 /** Begins an export, and takes nothing of it yet. */
@@ -141,8 +141,8 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
   const served = join(folder, 'posted.waypost');
   put(0, served);
   const posting = await startOwnService([
-    ...['--snapshot', served, '--settle', '0ms', '--posts-per-address', '0'],
-    ...['--journal', join(folder, 'posts.journal'), '--max-exports', '12'],
+    ...['--snapshot', served, '--settle', '0ms', '--journal', join(folder, 'posts.journal')],
+    ...['--max-exports', '12'],
   ]);
   const posted: { readonly id: number; readonly sequence: number }[] = [];
   let isOver = false;

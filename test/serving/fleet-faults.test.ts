@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { jsonPost, LIST } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, startProxy } from '../support/fleet.js';
-import { type Asking, Instances, keysIn, post, snapshot } from '../support/instances.js';
-import { postKeyed } from '../support/posted.js';
+import { type Asking, Instances, keysIn, snapshot } from '../support/instances.js';
+import { post, postKeyed } from '../support/posted.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
@@ -14,7 +14,7 @@ const fleet = new Instances(test);
 fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
   const address = fleet.database.address(await fleet.newDatabase());
   const path = snapshot();
-  const flags = ['--snapshot', path, '--posts-per-address', '0', '--workers', '2'];
+  const flags = ['--snapshot', path, '--workers', '2'];
   const start = async (): Promise<Service> => {
     const service = await startService(flags, { WAYPOST_JOURNAL: address });
     fleet.running.push(service);
@@ -48,7 +48,7 @@ fleet.check('without the database reads go on, and posts again when it is back',
   assert.is(await post(service, 'before'), 1);
   await fleet.database.stop('SIGKILL');
   await until('posts are refused', async () => {
-    const { status, headers } = await postKeyed(service as Service, 'during');
+    const { status, headers } = await postKeyed(service, 'during');
     if (status === 503) assert.ok(Number(headers['retry-after']) > 0);
     return status === 503;
   });
@@ -62,7 +62,7 @@ fleet.check('without the database reads go on, and posts again when it is back',
   assert.match(text, /^waypost_journal_failing 1$/m);
   await fleet.database.start();
   await until('posts are accepted', async () => {
-    return (await postKeyed(service as Service, 'during')).status === 201;
+    return (await postKeyed(service, 'during')).status === 201;
   });
   assert.equal(await keysIn(service, 2), ['before', 'during']);
   await until('nothing is behind', async () => {
@@ -104,7 +104,7 @@ fleet.check('a wait for a standby that is cancelled is no confirmation', async (
       const key = `uncertain-${keys.length}`;
       keys.push(key);
       last = undefined;
-      posting = postKeyed(service as Service, key).then((reply) => {
+      posting = postKeyed(service, key).then((reply) => {
         last = reply;
       });
     }
@@ -133,7 +133,7 @@ fleet.check('tables that somebody edited stop posts, and reads go on', async () 
       assert.is((await service.get(LIST)).text, before.text);
       return reason.test((await service.get('/health/ready')).text);
     });
-    assert.is((await postKeyed(service as Service, 'no')).status, 503);
+    assert.is((await postKeyed(service, 'no')).status, 503);
   };
   const add = (sequence: number, record: string): string =>
     `INSERT INTO waypost.posts VALUES (${sequence}, ${sequence + 900}, 1, '${record}', NULL, NULL, 'x');
@@ -148,7 +148,7 @@ fleet.check('tables that somebody edited stop posts, and reads go on', async () 
   await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'), name);
   await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`, name);
   await until('points are accepted', async () => {
-    return (await postKeyed(service as Service, 'again')).status === 201;
+    return (await postKeyed(service, 'again')).status === 201;
   });
   assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
 });
@@ -182,7 +182,7 @@ fleet.check(
       });
     }
     await until('points are accepted', async () => {
-      return (await postKeyed(instances[0]! as Service, 'another')).status === 201;
+      return (await postKeyed(instances[0]!, 'another')).status === 201;
     });
     for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
     assert.is.not(await nameOf(instances[0]!), before);

@@ -5,11 +5,11 @@ import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { assertSame } from '../support/fleet.js';
 import { makeFolder } from '../support/folder.js';
-import { type Asking, Instances, keysIn, post, snapshot, write } from '../support/instances.js';
+import { type Asking, Instances, keysIn, snapshot, write } from '../support/instances.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
-import { postKeyed } from '../support/posted.js';
-import { runCommand, type Service } from '../support/service.js';
+import { post, postKeyed } from '../support/posted.js';
+import { runCommand } from '../support/service.js';
 import { assert, pluck, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -38,9 +38,7 @@ fleet.check('the same key on two instances at once makes one point', async () =>
   const path = snapshot();
   const instances = [await fleet.start(path, address), await fleet.start(path, address)];
   for (let round = 0; round < 10; round++) {
-    const replies = await Promise.all(
-      instances.map((one) => postKeyed(one as Service, `twice-${round}`)),
-    );
+    const replies = await Promise.all(instances.map((one) => postKeyed(one, `twice-${round}`)));
     assert.equal(pluck(replies, 'status'), [201, 201]);
     assert.is(replies[0]!.text, replies[1]!.text);
     const replayed = replies.map(({ headers }) => headers['idempotency-replayed']);
@@ -98,7 +96,7 @@ fleet.check(
     }
     await assertSame(instances, 6, 20, 5);
     assert.equal(await keysIn(instances[2]!, 5), ['a', 'b', 'c', 'd', 'largest', 'upstream']);
-    const again = await postKeyed(instances[2] as Service, 'b');
+    const again = await postKeyed(instances[2]!, 'b');
     assert.is(again.json<{ id: number }>().id, taken, 'what was answered is answered');
   },
 );

@@ -90,7 +90,7 @@ for (const workers of ['1', '2']) {
     // all of 127.0.0.0/8 is this machine on Linux
     const other = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
     const flags = ['--host', `localhost,${other}`, '--workers', workers];
-    const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+    const service = await startService(flags);
     const own = await lookup('localhost', { all: true });
     for (const { address, family } of [...own, { address: other, family: 4 }]) {
       const host = family === 6 ? `[${address}]` : address;

@@ -2,10 +2,9 @@ import { LIST } from '../support/client.js';
 import { POSTGRES, startDatabase } from '../support/database.js';
 import { startProxy } from '../support/fleet.js';
 import { sufferAccidents } from '../support/fleet-accidents.js';
-import { keysIn, post, snapshot } from '../support/instances.js';
+import { keysIn, snapshot } from '../support/instances.js';
 import { startOwnService } from '../support/own-service.js';
-import { postKeyed } from '../support/posted.js';
-import type { Service } from '../support/service.js';
+import { post, postKeyed } from '../support/posted.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -31,7 +30,7 @@ testUnless(
     const { username, password } = new URL(older.address());
     const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join();
     const address = `postgres://${username}:${password}@${hosts}/postgres`;
-    const flags = ['--snapshot', snapshot(), '--journal', address, '--posts-per-address', '0'];
+    const flags = ['--snapshot', snapshot(), '--journal', address];
     const service = await startOwnService(flags);
     assert.is(await post(service, 'both'), 1);
     await until('the standby has it', async () => {
@@ -47,13 +46,13 @@ testUnless(
       return !text.includes('older');
     });
     await until('points are accepted', async () => {
-      return (await postKeyed(service as Service, 'newer')).status === 201;
+      return (await postKeyed(service, 'newer')).status === 201;
     });
     await newer.stop('SIGKILL');
     await until('it says why', async () => {
       return /an old primary is not followed/.test((await service.get('/health/ready')).text);
     });
-    assert.is((await postKeyed(service as Service, 'no')).status, 503);
+    assert.is((await postKeyed(service, 'no')).status, 503);
     assert.equal(await keysIn(service, 2), ['both', 'newer']);
     assert.match((await service.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
   },

@@ -1,5 +1,5 @@
 import { bodyOf, statusOf } from '../support/client.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -9,8 +9,8 @@ const LIST = '/rest/map_data_points/?page_size=100';
 const lines: Line[] = [];
 
 // times are measured here; on a busy machine it might turn requests away (operations.test.ts)
-const flags = ['--request-timeout', `${TIMEOUT_MS}ms`, '--max-loop-delay', '0'];
-const service = await startService(['--snapshot', SNAPSHOT, ...flags]);
+const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
+const service = await startService(flags);
 
 function open(): Line {
   const line = dial(service.port);

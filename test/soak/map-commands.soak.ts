@@ -4,7 +4,7 @@ import type { Envelope } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { withoutGdal } from '../support/gdal.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
@@ -19,7 +19,7 @@ function countsIn(description: string): number[] {
 
 testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
   const folder = makeFolder();
-  const service = await startService(['--snapshot', SNAPSHOT]);
+  const service = await startService();
   const [, lines] = /^```sh\n(.*?)^```/ms.exec(section(read('docs/maps.md'), 'GDAL'))!;
   const site = `http://127.0.0.1:${service.port}`;
   const script = `set -e\n${lines!.replaceAll(SHOWN, site)}`;

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { browserTest } from '../browser/shared.js';
 import { seriousFaults } from '../support/browser.js';
 import { LIST } from '../support/client.js';
-import { SNAPSHOT, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -122,9 +122,7 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
     strangers.push(path);
     return { type: 'image/png', body: GREEN };
   });
-  const service = await startService([
-    ...['--snapshot', SNAPSHOT, '--tile-url', `${tiles}/{z}/{x}/{y}.png`],
-  ]);
+  const service = await startService(['--tile-url', `${tiles}/{z}/{x}/{y}.png`]);
   const site = `http://127.0.0.1:${service.port}`;
   // without the setting, no request leaves for another host
   await visitor.visit([shared.site], async (page) => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { makeFolder } from '../support/folder.js';
-import { type Service, SNAPSHOT, startService } from '../support/service.js';
+import { type Service, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -12,7 +12,7 @@ const releases: (() => void)[] = [];
 
 /** A service of two threads that obeys the orders in the folder. */
 async function begin(folder: string, ...flags: string[]): Promise<Service> {
-  const given = ['--snapshot', SNAPSHOT, '--workers', '2', ...flags];
+  const given = ['--workers', '2', ...flags];
   const service = await startService(given, faultEnvironment(folder));
   services.push(service);
   return service;
@@ -85,10 +85,7 @@ test('the replacement of a supervisor that was killed waits for the port', async
   const first = await begin(folder);
   // so that it does not notice that it is an orphan
   const release = await occupy(folder, 'main');
-  const second = startService(
-    ['--snapshot', SNAPSHOT, '--workers', '2', '--port', String(first.port)],
-    {},
-  );
+  const second = startService(['--workers', '2', '--port', String(first.port)], {});
   process.kill(first.pid, 'SIGKILL');
   let isServing = false;
   void second.then((service) => {

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { MAIN, runCommand, type Service, startService } from '../support/service.js';
+import { MAIN, runCommand, startService } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -21,11 +21,7 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
 /** A service whose port is taken. */
-let other: Service;
-
-test.before(async () => {
-  other = await startService(['--snapshot', path]);
-});
+const other = await startService(['--snapshot', path]);
 
 test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
   const fragile = join(makeFolder(), 'points');

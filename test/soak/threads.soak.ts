@@ -12,7 +12,7 @@ import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
-import { type Service, startService } from '../support/service.js';
+import { startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
@@ -23,14 +23,12 @@ const ADMIN = { Authorization: 'Bearer secret' };
 const path = join(makeFolder(), 'points');
 let mark = 1;
 writeFileSync(path, markedLines(mark));
-let service: Service;
 /** Connections that stay open, at least one to each thread. */
 let lines: Agent[] = [];
 
-test.before(async () => {
-  const flags = ['--snapshot', path, '--workers', String(WORKERS), '--settle', '30ms'];
-  service = await startService([...flags, '--admin-token', 'secret'], { NODE_ENV: 'production' });
-});
+const flags = ['--snapshot', path, '--workers', String(WORKERS), '--settle', '30ms'];
+flags.push('--admin-token', 'secret');
+const service = await startService(flags, { NODE_ENV: 'production' });
 
 /** Asks over every open connection at once: whichever threads have them. */
 function askAll(target: string, asked: Asked = {}): Promise<Reply[]> {
@@ -223,9 +221,8 @@ test('connections beyond the limit are closed, whichever threads have the others
   );
 });
 
-test.after(async () => {
+test.after(() => {
   for (const agent of lines) agent.destroy();
-  await service.stop();
 });
 
 test.run();

@@ -155,7 +155,7 @@ function startInstance({ nodes, proxies, path }: World): Promise<Service> {
   const address = new URL(nodes[0]!.address());
   const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join();
   const journal = `postgres://${address.username}:${address.password}@${hosts}/postgres`;
-  const flags = ['--snapshot', path, '--posts-per-address', '0', '--workers', '2'];
+  const flags = ['--snapshot', path, '--workers', '2'];
   return startService(flags, { WAYPOST_JOURNAL: journal });
 }
 

@@ -7,7 +7,6 @@ import { type Database, POSTGRES, startDatabase } from './database.js';
 import { makeFolder } from './folder.js';
 import { FIRST_NOTE } from './kept-posts.js';
 import { type OwnService, startOwnService } from './own-service.js';
-import { postKeyed } from './posted.js';
 import type { Service } from './service.js';
 
 /** What is asked of an instance. */
@@ -50,7 +49,7 @@ export class Instances {
 
   /** Starts an instance in this process. */
   async start(path: string, address: string, ...flags: string[]): Promise<OwnService> {
-    const limits = ['--posts-per-address', '0', '--settle', '0', '--log-level', 'debug'];
+    const limits = ['--settle', '0', '--log-level', 'debug'];
     const given = ['--snapshot', path, '--journal', address, ...limits, ...flags];
     const service = await startOwnService(given);
     this.running.push(service);
@@ -73,13 +72,6 @@ export function snapshot(): string {
 export function write(path: string, records: string): void {
   writeFileSync(path, records);
   utimesSync(path, 1_700_000_000, 1_700_000_000 + records.length);
-}
-
-/** Posts a point that is to be accepted, and returns its sequence. */
-export async function post(service: Asking, key: string): Promise<number> {
-  const { status, headers, text } = await postKeyed(service as Service, key);
-  assert.ok(status === 201, `${status} ${text}`);
-  return Number(headers['waypost-sequence']);
 }
 
 /** Comments of the points that have one, sorted: each is a key. */

@@ -7,7 +7,7 @@ import { startServer } from '../../src/serving/server.js';
 import { ask } from './client.js';
 import { closeLater } from './closing.js';
 import { makeFolder } from './folder.js';
-import type { Service } from './service.js';
+import { type Service, SNAPSHOT } from './service.js';
 
 /** A service without a process of its own. */
 export type OwnService = Pick<Service, 'port' | 'logs' | 'get' | 'stop'>;
@@ -21,10 +21,11 @@ const DESCRIPTOR = 2;
  * A test of signals, of the command line or of the end of the process needs `startService`. Ends
  * with the file at the latest.
  */
-export async function startOwnService(flags: readonly string[]): Promise<OwnService> {
+export async function startOwnService(flags: readonly string[] = []): Promise<OwnService> {
   const journal = join(makeFolder(), `${randomUUID()}.journal`);
   const given = ['--host', '127.0.0.1', '--port', '0', '--workers', '1', '--journal', journal];
-  const settings = settingsOf([...given, '--max-loop-delay', '0', '--warm-up', '0s', ...flags]);
+  given.push('--snapshot', SNAPSHOT, '--max-loop-delay', '0', '--warm-up', '0s');
+  const settings = settingsOf([...given, '--posts-per-address', '0', ...flags]);
   const logs: Record<string, unknown>[] = [];
   const write = (line: string): void => void logs.push(JSON.parse(line));
   const logger = pino({ level: settings.logLevel }, { write });

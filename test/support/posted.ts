@@ -1,4 +1,5 @@
 import type { Agent } from 'node:http';
+import * as assert from 'uvu/assert';
 import { type Envelope, jsonPost, LIST, type Reply } from './client.js';
 import type { Service } from './service.js';
 
@@ -13,6 +14,13 @@ export function postKeyed(
 ): Promise<Reply> {
   const asked = jsonPost({ lat: '10', lon: '20', comment: key }, { 'Idempotency-Key': key });
   return service.get(LIST, { ...asked, ...(agent && { agent }) });
+}
+
+/** Posts a point that is to be accepted, and returns its sequence. */
+export async function post(service: Pick<Service, 'get'>, key: string): Promise<number> {
+  const { status, headers, text } = await postKeyed(service, key);
+  assert.ok(status === 201, `${status} ${text}`);
+  return Number(headers['waypost-sequence']);
 }
 
 /** Every record that the service has, by id. */

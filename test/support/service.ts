@@ -53,16 +53,14 @@ export interface Outcome {
  * command that starts it.
  */
 export async function startService(
-  flags: readonly string[],
+  flags: readonly string[] = [],
   environment: Readonly<Record<string, string>> = {},
   launcher: readonly string[] = [],
 ): Promise<Service> {
   const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
-  const child = start(
-    args,
-    { WAYPOST_JOURNAL: join(JOURNALS, `${randomUUID()}.journal`), ...environment },
-    launcher,
-  );
+  const journal = join(JOURNALS, `${randomUUID()}.journal`);
+  const own = { WAYPOST_SNAPSHOT: SNAPSHOT, WAYPOST_JOURNAL: journal };
+  const child = start(args, { ...own, ...environment }, launcher);
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -136,6 +134,7 @@ function environmentOf(given: Readonly<Record<string, string>>): NodeJS.ProcessE
     WAYPOST_WARM_UP: '0s',
     // a busy machine is no fault of a test's
     WAYPOST_MAX_LOOP_DELAY: '0',
+    WAYPOST_POSTS_PER_ADDRESS: '0',
     ...given,
   };
 }

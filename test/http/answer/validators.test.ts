@@ -10,7 +10,6 @@ import {
 import { hashText, matchesEtag, spellHash } from '../../../src/http/answer/validators.js';
 import { bodyOf, exchange, LIST } from '../../support/client.js';
 import { startOwnService } from '../../support/own-service.js';
-import { SNAPSHOT } from '../../support/service.js';
 import { dial, type Line, listen } from '../../support/sockets.js';
 import { assert, test } from '../../support/uvu.js';
 
@@ -182,7 +181,7 @@ function askLazily(port: number, paths: readonly string[]): Line {
 
 test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
   // no answer is kept, so that all are written to memory that is used again
-  const service = await startOwnService(['--snapshot', SNAPSHOT, '--answer-cache', '0']);
+  const service = await startOwnService(['--answer-cache', '0']);
   const pathOf = (page: number, size: number): string => `${LIST}?page=${page}&page_size=${size}`;
   const { count } = JSON.parse((await service.get(LIST)).body.toString());
   const wanted = new Map<string, string>();

@@ -18,7 +18,7 @@ import {
 import { thrownBy } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
-import { runCommand, type Service, SNAPSHOT, startService } from '../../support/service.js';
+import { runCommand, type Service, startService } from '../../support/service.js';
 import { assert, test } from '../../support/uvu.js';
 import { until } from '../../support/wait.js';
 
@@ -142,7 +142,7 @@ test('an entry that breaks a rule is refused with its place', () => {
 test('a service of two threads follows its file; an admin reloads; a broken file changes nothing', async () => {
   const path = join(folder, 'served.json');
   writeFileSync(path, '{"plain-token": 5}');
-  const flags = ['--snapshot', SNAPSHOT, '--tokens', path, '--workers', '2'];
+  const flags = ['--tokens', path, '--workers', '2'];
   const service = await startService(flags);
   const clients: Agent[] = [];
   /** All clients get this answer, of whom each thread has one beside whoever asks for metrics. */
