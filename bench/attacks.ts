@@ -62,10 +62,7 @@ async function benchAttacks(options: Options): Promise<AttackResult[]> {
   return results;
 }
 
-/**
- * Checks everything but speed: each attack took place, and no ordinary client suffered more than a
- * delay.
- */
+/** Checks everything but speed: each attack took place, and delayed ordinary clients at most. */
 function checkSmoke(results: readonly AttackResult[]): void {
   for (const { attack, failed, failures, tally } of results) {
     if (tally.opened + tally.sent === 0) throw new Error(`The attack ${attack} did nothing.`);

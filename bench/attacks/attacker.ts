@@ -17,10 +17,7 @@ export interface AttackOrder {
   readonly maxSeconds: number;
 }
 
-/**
- * Nice value: a real attacker has a machine of its own, so here it must not take the processor from
- * the service.
- */
+/** Nice value: a real attacker has its own machine, and takes no processor from the service. */
 const LOW_PRIORITY = 15;
 const TALLY_MS = 200;
 

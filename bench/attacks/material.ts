@@ -19,10 +19,7 @@ export interface Attack {
   readonly title: string;
   /** Settings of the service that the attack is about. */
   readonly flags?: readonly string[];
-  /**
-   * Whether the service takes posts and images, from behind a proxy; ordinary clients then post,
-   * too.
-   */
+  /** Whether posts and images are taken, from behind a proxy; ordinary clients then post, too. */
   readonly isPosting?: boolean;
   /** Makes files that take long, before anything is measured. */
   readonly prepare?: () => Promise<void>;

@@ -20,9 +20,7 @@ export interface OrdinaryLoad {
   readonly postEvery?: number | undefined;
 }
 
-/**
- * What ordinary clients ask for: small boxes, the nearest, one URL again and again, in equal parts.
- */
+/** What ordinary clients ask for, in equal parts: small boxes, the nearest, one URL again. */
 const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
 /** An ordinary client gives up after this time. */
 const TIMEOUT_MS = 5_000;

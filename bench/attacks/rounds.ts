@@ -43,10 +43,7 @@ export interface AttackResult {
   /** Those that were refused or failed, and how. */
   readonly failed: number;
   readonly failures: readonly string[];
-  /**
-   * Bytes by which the service's memory grew from before the attack to after it, and at most while
-   * it ran.
-   */
+  /** Bytes by which the service's memory grew over the attack, and at most while it ran. */
   readonly growth: number;
   readonly peakGrowth: number;
   /** Of the last round. */
@@ -64,10 +61,7 @@ const MEMORY_LOOK_MS = 100;
 /** Time for the service to find out that the connections of an attack are gone. */
 const REST_MS = 300;
 
-/**
- * Measures in rounds, each without the attack and then with it: what slows the machine for a while
- * slows both.
- */
+/** Measures in rounds, without the attack and with it: what slows the machine slows both. */
 export async function benchAttack(
   attack: Attack,
   { server, folder, paths }: Arena,

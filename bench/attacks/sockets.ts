@@ -37,9 +37,7 @@ export function open({ port, tally }: Attacking): Socket {
   return socket;
 }
 
-/**
- * Resolves when a connection has been closed, by whichever side; the end of the attack closes it.
- */
+/** Resolves when either side has closed a connection, as the end of the attack does. */
 export function closed(socket: Socket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || signal.aborted) {

@@ -8,9 +8,7 @@ import { temporaryFolder } from '../support/service.js';
 import { closedLoop } from './closed.js';
 import { type Load, makeRound, type Round } from './types.js';
 
-/**
- * Reads the paths from a file beside it, sends them in turn and prints one line of JSON at the end.
- */
+/** Reads paths from a file beside it, sends them in turn, prints a line of JSON at the end. */
 const SCRIPT = `
 local requests = {}
 local at = 0

@@ -115,9 +115,7 @@ function findBinaries(): string | undefined {
   return folders.find((folder) => isInstalled(join(folder, 'initdb')));
 }
 
-/**
- * The user to run PostgreSQL as, where this process is of root: PostgreSQL refuses to run as root.
- */
+/** The user to run PostgreSQL as, which refuses root, where this process is of root. */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number =>

@@ -16,10 +16,7 @@ export function queryOf(engine: Engine, ordering: Ordering): Contender {
   };
 }
 
-/**
- * Longest time of a contender in a round: a slow one gets fewer of the queries, which are all
- * alike.
- */
+/** Longest time of a contender in a round: a slow one gets fewer of the queries, all alike. */
 const MOST_MS = 400;
 
 /**

@@ -29,10 +29,7 @@ interface Item {
   readonly row: number;
 }
 
-/**
- * Builds the rivals over the same coordinates; `light` leaves out those that need gigabytes at 10M
- * points.
- */
+/** Builds the rivals of the same coordinates; `light` leaves out what takes gigabytes at 10M. */
 export function buildRivals(dataset: Dataset, light: boolean): Rival[] {
   return light
     ? [naiveScan(dataset)]

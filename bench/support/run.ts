@@ -38,10 +38,7 @@ export function say(line: string): void {
 
 type SharedOption = 'points' | 'seconds' | 'rounds' | 'connections' | 'seed';
 
-/**
- * Options that mean the same in every script that has them: what they are for, and how they are
- * read.
- */
+/** Options that every script has alike: what they are for, and how they are read. */
 const SHARED: Readonly<
   Record<SharedOption, readonly [help: string, parse: (text: string) => number]>
 > = {
@@ -61,10 +58,7 @@ export interface BenchOptions extends Readonly<Record<SharedOption, number>> {
 /** Which of the {@link SHARED} options a script has, and the default of each. */
 export type Defaults = Partial<Record<SharedOption, number>>;
 
-/**
- * The command line of one script: `--smoke`, `--json`, and the shared options that have a default
- * here.
- */
+/** The command line of a script: `--smoke`, `--json`, and shared options with a default here. */
 export function benchCommand(name: string, description: string, defaults: Defaults = {}): Command {
   const command = plainCommand(name, description)
     .option('--smoke', SMOKE_HELP, false)

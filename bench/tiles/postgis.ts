@@ -4,10 +4,7 @@ import { atEnd } from '../support/service.js';
 import { type Address, type FilterSet, GRID, onSquare, type TileRecord } from './cases.js';
 import type { Contender } from './measure.js';
 
-/**
- * Only what tiles need. Places are kept on the square of Web Mercator, so that no query projects
- * anything.
- */
+/** Only what tiles need. Places are on the square of Web Mercator: no query projects any. */
 const schema = `
 CREATE UNLOGGED TABLE points (
   place geometry(Point) NOT NULL,

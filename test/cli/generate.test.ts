@@ -6,8 +6,9 @@ import { openNative } from '../../src/formats/native/read.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
-import { generate, recordsOf } from '../support/generated.js';
 import { readOnePass } from '../support/native.js';
+import { generate } from '../support/packing.js';
+import { textsOf } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
@@ -37,7 +38,7 @@ test('every record is valid, as rendered, and its columns say the same', async (
   const byId = new Map(points.map((point) => [point.id, point]));
   const [blocks] = await readOnePass(join(folder, 'a.waypost'));
   for (const block of blocks) {
-    for (const [i, record] of recordsOf(block).entries()) {
+    for (const [i, record] of textsOf(block).entries()) {
       const read = readPoint(JSON.parse(record), (key) => assert.unreachable(key)) as Point;
       assert.equal(read, byId.get(read.id));
       byId.delete(read.id);

@@ -10,7 +10,6 @@ import { dirname, join, relative } from 'node:path';
 import { PassThrough } from 'node:stream';
 import * as consumers from 'node:stream/consumers';
 import { verify } from '../../src/cli/verify.js';
-import type { PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { renderPoint } from '../../src/model/point.js';
 import { failure, refusal } from '../support/errors.js';
@@ -25,17 +24,10 @@ import {
   writeNative,
 } from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
+import { textsOf } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
-
-function recordsOf({ length, records }: PointBlock): string[] {
-  let end = 0;
-  return Array.from(length, (bytes) => {
-    end += bytes;
-    return text(records.subarray(end - bytes, end));
-  });
-}
 
 test('rows become a native file that verifies', () =>
   withRows([], async (input, output, folder) => {
@@ -78,7 +70,7 @@ test('many real points survive, in the order that loads fastest', async () => {
   assert.ok(isKdSorted(Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! }))));
   const lines = readFileSync(MANY, 'utf8').trim().split('\n');
   const expected = lines.map((line) => renderPoint(point(JSON.parse(line))));
-  assert.ok(recordsOf(block!).sort().join('\n') === expected.sort().join('\n'));
+  assert.ok(textsOf(block!).sort().join('\n') === expected.sort().join('\n'));
   assert.is(await verify(output, { print() {} }), 0);
 });
 

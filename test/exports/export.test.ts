@@ -11,11 +11,10 @@ import { deltaOf, engineOf } from '../support/engine.js';
 import { exportPieces, linesOf } from '../support/exporting.js';
 import { makeFolder } from '../support/folder.js';
 import { readByGdal, withoutGdal } from '../support/gdal.js';
-import { recordsOf } from '../support/generated.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { readAll } from '../support/rows.js';
+import { readAll, textsOf } from '../support/rows.js';
 import { assert, pluck, test, testUnless } from '../support/uvu.js';
 
 const SEED = 31;
@@ -118,7 +117,7 @@ for (const { name } of EXPORT_FORMATS) {
       writeFileSync(path, Buffer.concat(await exportPieces(engine, name, { delta, bytes })));
       const { blocks, report } = await readAll(path);
       assert.equal(report.unknownKeys, {});
-      const records = blocks.flatMap(recordsOf).sort();
+      const records = blocks.flatMap(textsOf).sort();
       const index = original.findIndex((one, i) => one !== records[i]);
       assert.is(records[index], original[index]);
       assert.is(records.length, original.length);
@@ -137,7 +136,7 @@ test('a lone surrogate is a replacement character where a format has none', asyn
   for (const { name } of EXPORT_FORMATS) {
     const path = join(folder, `lone.${name}`);
     writeFileSync(path, Buffer.concat(await exportPieces(lone, name)));
-    const [record] = (await readAll(path)).blocks.flatMap(recordsOf);
+    const [record] = (await readAll(path)).blocks.flatMap(textsOf);
     const isJson = name.includes('json');
     assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb', name);
   }

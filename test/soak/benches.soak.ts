@@ -7,13 +7,10 @@ import { surveyPlaces } from '../../bench/places.js';
 import { makeCases } from '../../bench/query/cases.js';
 import { checkCase } from '../../bench/query/check.js';
 import { buildRivals, type Rival } from '../../bench/query/rivals.js';
+import { loadEngine } from '../../bench/query.js';
 import { requestPaths, SCENARIOS, scenarioOf, tileAt, tileBox } from '../../bench/scenarios.js';
 import { ratiosOf, spreadOf } from '../../bench/support/stats.js';
 import { generateSnapshot } from '../../src/cli/generate.js';
-import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
-import { assembleDataset } from '../../src/index/dataset.js';
-import { createEngine, type Engine } from '../../src/query/engine.js';
 import { makeFolder } from '../support/folder.js';
 import { startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
@@ -22,7 +19,7 @@ import { assert, test } from '../support/uvu.js';
 const POINTS = 5_000;
 const snapshot = join(makeFolder(), 'points.waypost');
 
-test.before(() => generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} }));
+await generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} });
 
 test('every scenario asks what the service answers with 200, and small boxes hold a page', async () => {
   const service = await startService(['--snapshot', snapshot]);
@@ -94,7 +91,7 @@ test('a closed loop counts answers by kind', async () => {
 });
 
 test('all rivals of bench/query find what the engine finds, and one that does not is caught', async () => {
-  const engine = await loadEngine();
+  const engine = await loadEngine(snapshot);
   const rivals = buildRivals(engine.dataset, false);
   const cases = makeCases(engine, 1);
   assert.is(cases.length, 8);
@@ -110,15 +107,6 @@ test('all rivals of bench/query find what the engine finds, and one that does no
   const [problem] = checkCase(engine, cases[0]!, [forgetful]);
   assert.match(problem!, /box: naive scan finds \d+ instead of \d+ to \d+/);
 });
-
-async function loadEngine(): Promise<Engine> {
-  const reader = await openSnapshot(snapshot, {});
-  try {
-    return createEngine(assembleDataset(await buildDataset(reader)));
-  } finally {
-    reader.close();
-  }
-}
 
 /** A server that answers at once, but for one long pause. */
 async function stalling(milliseconds: number): Promise<string> {

@@ -1,7 +1,6 @@
+import { loadEngine } from '../../bench/query.js';
 import { nativeFile } from '../../bench/support/data.js';
-import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
-import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
+import type { Dataset } from '../../src/index/dataset.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../src/model/budget.js';
 import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine } from '../../src/query/engine.js';
@@ -63,7 +62,7 @@ interface Asked extends Took {
 }
 
 test('no random question holds a thread for long, on points laid out to be slow either', async () => {
-  const found = searchSlow('generated', await generated(), []);
+  const found = searchSlow('generated', (await loadEngine(await nativeFile(POINTS))).dataset, []);
   for (const { name, circles, times, make } of HOSTILE_DATA) {
     found.push(...searchSlow(name, await hostileDataset(make(POINTS), times), circles));
   }
@@ -110,15 +109,6 @@ function notesOf({ coords, count, byCreatedAt, byModifiedAt }: Dataset): Note[] 
       modified: byModifiedAt.keys[byModifiedAt.ranks[row]!]!,
     };
   });
-}
-
-async function generated(): Promise<Dataset> {
-  const reader = await openSnapshot(await nativeFile(POINTS), {});
-  try {
-    return assembleDataset(await buildDataset(reader));
-  } finally {
-    reader.close();
-  }
 }
 
 test.run();

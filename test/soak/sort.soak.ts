@@ -1,10 +1,10 @@
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
 import { type SortOptions, sortBlocks } from '../../src/formats/native/sort.js';
 import { renderPoint } from '../../src/model/point.js';
-import { recordsOf } from '../support/generated.js';
 import { isKdSorted, kdSorted } from '../support/kd-order.js';
 import { blockOf, point } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
+import { textsOf } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const SEED = 37;
@@ -47,7 +47,7 @@ function assertSameRecords(
 ): void {
   const [old, now] = [before, after].map((read) => {
     const lines = read.flatMap((block) =>
-      recordsOf(block).map((text, i) => [...COLUMNS.map((name) => block[name][i]), text].join()),
+      textsOf(block).map((text, i) => [...COLUMNS.map((name) => block[name][i]), text].join()),
     );
     return lines.sort();
   });

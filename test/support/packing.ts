@@ -1,6 +1,7 @@
-import { utimesSync, writeFileSync } from 'node:fs';
+import { readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { generateSnapshot } from '../../src/cli/generate.js';
 import { type PackOptions, type PackSummary, packSnapshot } from '../../src/cli/pack.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import { makeFolder } from './folder.js';
@@ -38,4 +39,15 @@ export async function withRows(
   writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
   utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
   await run(input, join(folder, 'out.waypost'), folder);
+}
+
+/** Writes invented points to a file of the folder, in the form of its name; returns its bytes. */
+export async function generate(
+  folder: string,
+  name: string,
+  options: { points: number; seed: number },
+): Promise<Buffer> {
+  const out = join(folder, name);
+  await generateSnapshot({ ...options, out, print: () => {} });
+  return readFileSync(out);
 }

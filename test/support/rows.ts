@@ -142,15 +142,19 @@ export async function brokenBy(
   return messages[0]!;
 }
 
+/** The records of a block as texts. */
+export function textsOf({ records, length }: PointBlock): string[] {
+  const bytes = Buffer.from(records);
+  let end = 0;
+  return Array.from(length, (size) => {
+    end += size;
+    return bytes.toString('utf8', end - size, end);
+  });
+}
+
 /** The records of blocks, parsed. */
 export function recordsOf(blocks: readonly PointBlock[]): Fields[] {
-  return blocks.flatMap(({ records, length }) => {
-    let end = 0;
-    return Array.from(length, (bytes) => {
-      end += bytes;
-      return JSON.parse(Buffer.from(records.subarray(end - bytes, end)).toString()) as Fields;
-    });
-  });
+  return blocks.flatMap(textsOf).map((text) => JSON.parse(text) as Fields);
 }
 
 function text(content: string): Buffer {

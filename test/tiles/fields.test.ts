@@ -1,11 +1,8 @@
 import { join } from 'node:path';
+import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
-import { openSnapshot } from '../../src/formats/files/open.js';
-import { buildDataset } from '../../src/index/build-dataset.js';
-import { assembleDataset } from '../../src/index/dataset.js';
 import { hashId, recordBytes } from '../../src/index/records.js';
 import { RECORD_KEYS, type RecordKey, renderPoint } from '../../src/model/point.js';
-import { createEngine } from '../../src/query/engine.js';
 import {
   boxesWithin,
   boxOf,
@@ -24,12 +21,11 @@ import { decodeTile, type Layers } from '../support/tiles.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 test('points have the fields of their records, texts with escapes included', async () => {
-  const reader = await openSnapshot(join(ROOT, 'data/sample.waypost'), {});
-  const dataset = assembleDataset(await buildDataset(reader));
-  reader.close();
+  const sample = await loadEngine(join(ROOT, 'data/sample.waypost'));
+  const { dataset } = sample;
   const address = { z: 0, x: 0, y: 0 };
   const query = { address, filters: {}, grid: 16, limit: 10_000, fields: RECORD_KEYS };
-  const { points = [] } = decodeTile(makeTile(createEngine(dataset), query));
+  const { points = [] } = decodeTile(makeTile(sample, query));
   assert.is(points.length, dataset.count);
   let escaped = 0;
   // without clusters points come in the order of their rows
