@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packSnapshot } from '../src/cli/pack.js';
 import { type Outcome, runAll } from './runner/pool.js';
-import { sourceLines } from './runner/stack-lines.js';
+import { sourceLines } from './runner/protocol.js';
 
 /**
  * A file that runs longer hangs: an awaited event never came. The longest test file takes a tenth of

@@ -6,7 +6,7 @@ import type { Envelope } from '../support/client.js';
 import { read as readDocument } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
-import { allItems, startOgc } from '../support/ogc.js';
+import { allItems, startOgc } from '../support/geojson.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { assert, test, testUnless } from '../support/uvu.js';

@@ -1,8 +1,13 @@
 import { type Envelope, LIST } from '../support/client.js';
-import { checkCollection, checkFeature, type Link } from '../support/geojson.js';
+import {
+  allItems,
+  checkCollection,
+  checkFeature,
+  type Link,
+  startOgc,
+} from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
-import { allItems, startOgc } from '../support/ogc.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 const OGC = '/ogc/';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Limits, type Outcome, runAll } from '../runner/pool.js';
-import { sourceLines } from '../runner/stack-lines.js';
+import { sourceLines } from '../runner/protocol.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 

@@ -8,11 +8,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { makeFolder } from '../support/folder.js';
-import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, firstFile, markedLines, replaceFile, switchLink } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
-import { switchLink } from '../support/writers.js';
 
 const SETTLE_MS = 150;
 /** Longer than this process is ever kept from going on. */

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { ask } from '../support/client.js';
+import { ask, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
-import { MAIN, type Service, SNAPSHOT } from '../support/service.js';
-import { freePort } from '../support/sockets.js';
+import { MAIN, type Service, SNAPSHOT, startService } from '../support/service.js';
+import { dial, freePort, type Line } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
@@ -105,6 +105,143 @@ test('a log whose reader is gone is no reason to end', async () => {
 
 test.after(() => {
   for (const child of children) child.kill('SIGKILL');
+});
+
+const TIMEOUT_MS = 2_000;
+const LARGE_LIST = '/rest/map_data_points/?page_size=100';
+const lines: Line[] = [];
+
+// times are measured here; on a busy machine it might turn requests away (operations.test.ts)
+const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
+const service = await startService(flags);
+
+function open(): Line {
+  const line = dial(service.port);
+  lines.push(line);
+  return line;
+}
+
+/** Asks as others do, and returns the median time of an answer. */
+async function median(): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 21; i++) {
+    const began = performance.now();
+    const { status } = await service.get(`${LARGE_LIST}&page=${i + 1}`);
+    assert.is(status, 200);
+    times.push(performance.now() - began);
+  }
+  return times.sort((a, b) => a - b)[10]!;
+}
+
+function isError(answer: string, status: number): void {
+  assert.is(statusOf(answer), status, answer.slice(0, 200));
+  assert.type((JSON.parse(bodyOf(answer)) as { detail: unknown }).detail, 'string');
+  assert.match(answer, /\r\nContent-Type: application\/json\r\n/i);
+}
+
+test('200 clients that send a byte a second get 408, and nobody waits for them', async () => {
+  const clients = Array.from({ length: 200 }, open);
+  const head = `GET ${LARGE_LIST} HTTP/1.1\r\nHost: a\r\nX-Slow: ${'x'.repeat(100)}\r\n\r\n`;
+  let sent = 0;
+  const drip = (): void => {
+    for (const { socket, isClosed } of clients) if (!isClosed) socket.write(head[sent]!);
+    sent++;
+  };
+  drip();
+  const timer = setInterval(drip, 1_000);
+  try {
+    assert.ok((await median()) < TIMEOUT_MS);
+    await until('all are hung up on', () => clients.every(({ isClosed }) => isClosed));
+    for (const { answer } of clients) isError(answer, 408);
+    assert.ok((await median()) < TIMEOUT_MS);
+  } finally {
+    clearInterval(timer);
+  }
+});
+
+test('thousands of idle connections cost the others nothing', async () => {
+  // both ends are files of this machine; some are left for all else
+  const { soft } = openFileLimit();
+  const wanted = Math.min(10_000, soft - 500);
+  const clients: Line[] = [];
+  for (let opened = 0; opened < wanted; ) {
+    const batch = Array.from({ length: Math.min(500, wanted - opened) }, open);
+    // one request each: a connection that never sends any is closed before long
+    for (const { socket } of batch) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('they are answered', () => batch.every(({ answer }) => answer !== ''));
+    clients.push(...batch);
+    opened += batch.length;
+  }
+  const note = wanted < 10_000 ? `: the open-file limit of ${soft} allows no more` : '';
+  console.log(`${clients.length} idle connections opened${note}`);
+  assert.ok((await median()) < TIMEOUT_MS);
+  assert.is(clients.filter(({ isClosed }) => isClosed).length, 0, 'they may stay');
+  for (const { socket } of clients) socket.destroy();
+  assert.ok((await median()) < TIMEOUT_MS);
+});
+
+function openFileLimit(): { soft: number } {
+  const report = process.report.getReport() as unknown as {
+    userLimits?: Record<string, { soft: string | number }>;
+  };
+  const soft = report.userLimits?.['open_files']?.soft;
+  return { soft: soft === undefined || soft === 'unlimited' ? 10_500 : Number(soft) };
+}
+
+test('a polygon of as many places as there may be fits', async () => {
+  const places = Array.from({ length: 1_000 }, (_, i) => {
+    const angle = (i * Math.PI) / 500;
+    const place = [-150 + 29 * Math.cos(angle), -40 + 29 * Math.sin(angle)];
+    return place.map((degrees) => degrees.toFixed(6)).join(',');
+  });
+  for (const polygon of [places.join(';'), encodeURIComponent(places.join(';'))]) {
+    const { status, text } = await service.get(`${LARGE_LIST}&polygon=${polygon}`);
+    assert.is(status, 200, text.slice(0, 300));
+  }
+});
+
+test('clients that do not read their answers are held apart from the others', async () => {
+  const request = `GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const clients = Array.from({ length: 50 }, open);
+  for (const { socket } of clients) {
+    socket.pause();
+    socket.write(request.repeat(40));
+  }
+  assert.ok((await median()) < TIMEOUT_MS);
+  // one that comes back gets all of it, in order
+  const [patient] = clients;
+  patient!.socket.resume();
+  const answers = (): number => patient!.answer.split('HTTP/1.1 200 OK\r\n').length - 1;
+  await until('it has read all', () => answers() === 40);
+  for (const { socket } of clients) socket.destroy();
+  assert.ok((await median()) < TIMEOUT_MS);
+});
+
+test('clients that hang up in the middle leave nothing behind', async () => {
+  for (let i = 0; i < 300; i++) {
+    const { socket } = open();
+    socket.write(
+      i % 2 === 0
+        ? 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n'
+        : 'GET /re',
+    );
+    socket.once('connect', () => setImmediate(() => socket.resetAndDestroy()));
+  }
+  const handles = async (): Promise<number> => {
+    const { text } = await service.get('/metrics');
+    return Number(/^process_open_fds (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+  await until('their connections are closed', async () => (await handles()) < 100);
+});
+
+test.after.each(() => {
+  for (const { socket } of lines.splice(0)) socket.destroy();
+});
+
+test.after(async () => {
+  const errors = service.logs.filter(({ level }) => (level as number) >= 50);
+  await service.stop();
+  if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
 });
 
 test.run();
