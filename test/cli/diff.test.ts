@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Writable } from 'node:stream';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { diff } from '../../src/cli/diff.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
@@ -29,15 +30,11 @@ async function run(
   second: string,
   format: 'summary' | 'ndjson',
 ): Promise<{ code: number; lines: string[] }> {
-  let text = '';
-  const output = new Writable({
-    write(chunk, _, done) {
-      text += chunk;
-      done();
-    },
-  });
+  const output = new PassThrough();
+  const said = text(output);
   const code = await diff(first, second, { format, output });
-  return { code, lines: text.split('\n').slice(0, -1) };
+  output.end();
+  return { code, lines: (await said).split('\n').slice(0, -1) };
 }
 
 const changes: Readonly<Record<string, (random: Random) => unknown>> = {

@@ -20,6 +20,8 @@ const SEED = 31;
 const mergeInThread = createMerger();
 const notes = scatterNotes(SEED, 1_200);
 const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
+const snapshotOf = (count: number, loadedAt = 0) =>
+  generationOf(notes.slice(0, count), { loadedAt });
 
 /** Asserts that questions are answered as of a list of these notes. */
 function assertServed({ engine, delta }: Generation, all: readonly Note[], label: string): void {
@@ -54,7 +56,7 @@ function startHeld(given: Partial<DeltasOptions> = {}) {
 
 test('points are served beside a snapshot, those that waited and those that come', async () => {
   const { current, deltas } = start();
-  await serve(deltas, await generationOf(notes.slice(0, 1_000)), postsOf(1_000, 1_010));
+  await serve(deltas, await snapshotOf(1_000), postsOf(1_000, 1_010));
   await append(deltas, postsOf(1_010, 1_020));
   assert.is(deltas.state.rows, 20);
   assertServed(current.generation, notes.slice(0, 1_020), 'beside');
@@ -65,7 +67,7 @@ test('points are served beside a snapshot, those that waited and those that come
 
 test('a delta is merged by a thread, and points go on meanwhile', async () => {
   const { current, deltas } = start(roomFor(200));
-  const first = await generationOf(notes.slice(0, 900));
+  const first = await snapshotOf(900);
   await serve(deltas, first, postsOf(900, 905));
   const before = current.generation;
   await append(deltas, postsOf(905, 1_000));
@@ -87,7 +89,7 @@ test('a delta is merged by a thread, and points go on meanwhile', async () => {
 
 test('while threads move to another generation points go to the deltas of both', async () => {
   const { current, deltas } = start();
-  await serve(deltas, await generationOf(notes.slice(0, 10)), postsOf(100, 105));
+  await serve(deltas, await snapshotOf(10), postsOf(100, 105));
   const { delta } = current.generation;
   let move = (): void => {};
   const moved = new Promise<void>((resolve) => {
@@ -101,11 +103,7 @@ test('while threads move to another generation points go to the deltas of both',
     },
     hear: () => {},
   });
-  const serving = serve(
-    deltas,
-    await generationOf(notes.slice(0, 20), { loadedAt: 1 }),
-    postsOf(103, 105),
-  );
+  const serving = serve(deltas, await snapshotOf(20, 1), postsOf(103, 105));
   await until('seen.length === 2', () => seen.length === 2);
   await append(deltas, postsOf(105, 107));
   assert.equal(seen.map(deltaLength), [7, 4]);
@@ -119,10 +117,10 @@ test('while threads move to another generation points go to the deltas of both',
 
 test('a snapshot that comes during a merge stays, with every point', async () => {
   const { current, deltas, merge } = startHeld();
-  await serve(deltas, await generationOf(notes.slice(0, 500)), []);
+  await serve(deltas, await snapshotOf(500), []);
   await append(deltas, postsOf(500, 505));
   await append(deltas, postsOf(505, 510));
-  await serve(deltas, await generationOf(notes.slice(0, 507), { loadedAt: 1 }), postsOf(507, 510));
+  await serve(deltas, await snapshotOf(507, 1), postsOf(507, 510));
   merge();
   await until('deltas.state.merges > 0', () => deltas.state.merges > 0);
   assert.is(current.generation.loadedAt, 1);
@@ -131,7 +129,7 @@ test('a snapshot that comes during a merge stays, with every point', async () =>
 
 test('whoever asks for room waits for a merge, in the sequence of those who ask', async () => {
   const { current, deltas, merge } = startHeld();
-  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  await serve(deltas, await snapshotOf(100), []);
   await append(deltas, postsOf(100, 110));
   const came: number[] = [];
   const appended = Array.from({ length: 30 }, async (_, i) => {
@@ -148,10 +146,10 @@ test('whoever asks for room waits for a merge, in the sequence of those who ask'
 
 test('room that is reserved is there when it is used, also beside another generation', async () => {
   const { current, deltas, merge } = startHeld({ patienceMs: 1 });
-  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  await serve(deltas, await snapshotOf(100), []);
   const first = await deltas.reserve(10, 10_000);
   assert.is(await deltas.reserve(1, 1), undefined, 'all of it is reserved');
-  await serve(deltas, await generationOf(notes.slice(0, 104), { loadedAt: 1 }), []);
+  await serve(deltas, await snapshotOf(104, 1), []);
   deltas.append(postsOf(104, 114));
   first!.release();
   merge();
@@ -168,7 +166,7 @@ test('room that is reserved is there when it is used, also beside another genera
 
 test('without a merge in time there is no room, and the state says why', async () => {
   const { deltas, merge } = startHeld({ patienceMs: 20 });
-  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  await serve(deltas, await snapshotOf(100), []);
   assert.is(await deltas.reserve(11, 1), undefined, 'there is never so much');
   assert.is(await deltas.reserve(1, 1_000_001), undefined, 'nor so much');
   assert.is(deltas.state.problem, undefined);
@@ -183,7 +181,7 @@ test('without a merge in time there is no room, and the state says why', async (
 
 test('few large points are merged as many small ones are', async () => {
   const { current, deltas } = start({ capacity: { rows: 1_000, bytes: 10_000 } });
-  await serve(deltas, await generationOf(notes.slice(0, 100)), []);
+  await serve(deltas, await snapshotOf(100), []);
   for (let i = 100; i < 200; i++) await append(deltas, postsOf(i, i + 1));
   const { merges, rows, bytes } = deltas.state;
   assert.ok(merges >= 2 && rows < 100 && bytes <= 10_000, JSON.stringify(deltas.state));
@@ -198,7 +196,7 @@ test('after a merge that failed everything is as before, and it is tried again',
     retryMs: 50,
     merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(task)),
   });
-  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await serve(deltas, await snapshotOf(50), []);
   await append(deltas, postsOf(50, 60));
   await until('a failure', () => deltas.state.mergesFailed > 0);
   assert.is(errors.length, deltas.state.mergesFailed);
@@ -215,7 +213,7 @@ test('after a merge that failed everything is as before, and it is tried again',
 
 test('points that came during a merge are merged without another point', async () => {
   const { current, deltas, merge } = startHeld();
-  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await serve(deltas, await snapshotOf(50), []);
   await append(deltas, postsOf(50, 55));
   await append(deltas, postsOf(55, 60));
   merge();
@@ -227,13 +225,12 @@ test('a few points are merged too, but only once merges have rested', async () =
   let begun = 0;
   const { current, deltas } = start({
     ...roomFor(160),
-    async merge(task) {
+    merge(task) {
       begun++;
-      const merged = await mergeInThread(task);
-      return merged;
+      return mergeInThread(task);
     },
   });
-  await serve(deltas, await generationOf(notes.slice(0, 50)), postsOf(50, 59));
+  await serve(deltas, await snapshotOf(50), postsOf(50, 59));
   assert.is(begun, 0, 'nine rows are too few');
   await append(deltas, postsOf(59, 60));
   await until('a merge', () => deltas.state.merges === 1);
@@ -247,7 +244,7 @@ test('a few points are merged too, but only once merges have rested', async () =
 
 test('a state is named by the snapshot and the last sequence, with no row as well', async () => {
   const { current, deltas } = start(roomFor(80));
-  await serve(deltas, await generationOf(notes.slice(0, 50)), []);
+  await serve(deltas, await snapshotOf(50), []);
   await append(deltas, postsOf(50, 54));
   const last = (): number => {
     const { delta } = current.generation;
@@ -275,37 +272,24 @@ test('many posts that wait are merged before they are served, and few beside eac
       return mergeInThread(task);
     },
   });
-  const snapshot = await generationOf(notes.slice(0, 100));
-  const state = (): number[] => [current.generation.count, deltas.state.rows];
+  const snapshot = await snapshotOf(100);
+  const state = (): string => `${current.generation.count} and ${deltas.state.rows}`;
 
   await serve(deltas, snapshot, postsOf(100, 103));
-  assert.equal([merged, state()], [[], [100, 3]], 'three are few');
+  assert.equal([merged.join(), state()], ['', '100 and 3'], 'three are few');
   await serve(deltas, snapshot, postsOf(100, 104));
-  assert.equal([merged, state()], [[4], [104, 0]], 'four are not');
+  assert.equal([merged.join(), state()], ['4', '104 and 0'], 'four are not');
   assert.is(current.generation.delta!.base, 103);
   assertServed(current.generation, notes.slice(0, 104), 'four');
 
   // no more than four deltas at once
   merged.length = 0;
   await serve(deltas, snapshot, postsOf(100, 614));
-  assert.equal(
-    [merged, state()],
-    [
-      [256, 256],
-      [612, 2],
-    ],
-    'the last ones are few',
-  );
+  assert.equal([merged.join(), state()], ['256,256', '612 and 2'], 'the last ones are few');
   await append(deltas, postsOf(614, 615));
   assertServed(current.generation, notes.slice(0, 615), 'all');
   await serve(deltas, snapshot, postsOf(100, 700));
-  assert.equal(
-    [merged.slice(2), state()],
-    [
-      [256, 256, 88],
-      [700, 0],
-    ],
-  );
+  assert.equal([merged.slice(2).join(), state()], ['256,256,88', '700 and 0']);
 });
 
 test.run();
