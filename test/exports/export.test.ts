@@ -148,7 +148,7 @@ test('Parquet tells zeros of either sign apart, also where both are frequent', a
   }));
   const path = join(folder, 'zeros.parquet');
   writeFileSync(path, Buffer.concat(await exportPieces(await engineOf(zeros), 'parquet')));
-  const records = (await readAll(path)).blocks.flatMap(recordsOf);
+  const records = (await readAll(path)).blocks.flatMap(textsOf);
   assert.equal(records.sort(), zeros.map((note) => renderPoint(pointOf(note))).sort());
 });
 
