@@ -49,8 +49,6 @@ interface Batch {
   /** All questions are answered from the same state. */
   readonly served: Served;
   readonly client: string;
-  /** Where a line is made, which is copied before the next one. */
-  readonly memory: BodyMemory;
 }
 
 export function batchView(context: ViewContext): View<PointsQuery> {
@@ -82,7 +80,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
     begin(reply, 'none', headOf(context, state));
-    const batch = { request, served: { generation, state }, client, memory: createLineMemory() };
+    const batch = { request, served: { generation, state }, client };
     await answer(batch, questions, reply.raw).catch((error) => {
       context.logger.error({ reqId: request.id, err: error, url: BATCH_PATH }, 'request failed');
       reply.raw.destroy();
@@ -95,8 +93,18 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     questions: readonly ReadQuestion[],
     response: ServerResponse,
   ): Promise<void> {
-    const chunk = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    // lines are made where they are sent from; what has room behind a full chunk goes with it
+    const chunk = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
     let filled = 0;
+    const memory: BodyMemory = {
+      take: (bytes) =>
+        bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(chunk.buffer, filled, bytes),
+      give: () => {},
+    };
+    const flush = async (): Promise<void> => {
+      if (filled > 0) await send(context, response, chunk.subarray(0, filled));
+      filled = 0;
+    };
     let until = 0;
     for (const read of questions) {
       if (performance.now() > until) {
@@ -104,14 +112,16 @@ export function addBatch(app: FastifyInstance, context: Context): void {
         until = performance.now() + SLICE_MS;
       }
       if (response.destroyed) return;
-      const line = await lineOf(batch, read);
+      const line = await lineOf(batch, read, memory);
       stats.questions++;
-      if (filled + line.length > CHUNK_BYTES) {
-        if (filled > 0) await send(context, response, chunk.subarray(0, filled));
-        filled = 0;
+      if (line.length > CHUNK_BYTES) {
+        await flush();
+        await send(context, response, line);
+        continue;
       }
-      if (line.length > CHUNK_BYTES) await send(context, response, line);
-      else filled += line.copy(chunk, filled);
+      if (line.buffer !== chunk.buffer) line.copy(chunk, filled);
+      filled += line.length;
+      if (filled > CHUNK_BYTES) await flush();
     }
     response.end(chunk.subarray(0, filled));
     note(response);
@@ -124,14 +134,6 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
     scope.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
   });
-}
-
-function createLineMemory(): BodyMemory {
-  const own = new ArrayBuffer(CHUNK_BYTES);
-  return {
-    take: (bytes) => (bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(own, 0, bytes)),
-    give: () => {},
-  };
 }
 
 /** Keeps room until the answer has been sent. Throws a 503 HttpError where there is none. */
@@ -163,12 +165,12 @@ function headOf({ corsOrigin }: Context, { lastModified, name }: State): string 
 }
 
 /**
- * Makes what answers a question by a line. Those that are made at once are in the memory of their
- * batch; what takes longer is asked of the slow lane.
+ * Makes what answers a question by a line. Those that are made at once are in the memory given;
+ * what takes longer is asked of the slow lane.
  */
 function createLineMaker(
   context: Context,
-): (batch: Batch, read: ReadQuestion) => Buffer | Promise<Buffer> {
+): (batch: Batch, read: ReadQuestion, memory: BodyMemory) => Buffer | Promise<Buffer> {
   const view = batchView(context);
   const make = createMake(context, view);
   const isKnown = (): boolean => false;
@@ -195,14 +197,14 @@ function createLineMaker(
     return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
   }
 
-  return (batch, read) => {
+  return (batch, read, memory) => {
     let question: Question | undefined;
     try {
       const asked = { origin: '', pairs: read(), path: {}, user: undefined };
       const wanted = view.read(asked);
       const target = BATCH_PATH;
       question = { view: view.name, wanted, asked, target, format: 0, coding: undefined, name: '' };
-      const means = { budget: new Budget(QUESTION_COST), memory: batch.memory, isKnown };
+      const means = { budget: new Budget(QUESTION_COST), memory, isKnown };
       return make(question, batch.served, means)!.body;
     } catch (error) {
       if (error !== EXCEEDED) return errorLine(batch, error);
