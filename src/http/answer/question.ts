@@ -180,7 +180,9 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
       return { heads: named, body, work: undefined, state };
     }
     checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
-    const early = isNamedByBody ? undefined : headsOf(question, state, hashPage(page));
+    let early: readonly AnswerHead[] | undefined;
+    if (format.isPart) early = [];
+    else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown(early)) return undefined;
     const headers = isNamedByBody ? heads.shared(format) : [];
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };

@@ -39,9 +39,10 @@ function beforeFeatures({ count }: ListFacts, returned: number, links: string, o
 }
 
 function listLinks({ links, base, pairs }: ListFacts): Link[] {
+  const { next, previous } = links();
   const all = [linkTo('self', selfLink(base, pairs))];
-  if (links.next !== null) all.push(linkTo('next', links.next));
-  if (links.previous !== null) all.push(linkTo('prev', links.previous));
+  if (next !== null) all.push(linkTo('next', next));
+  if (previous !== null) all.push(linkTo('prev', previous));
   return all;
 }
 

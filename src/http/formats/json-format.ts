@@ -27,6 +27,7 @@ export const JSON_FORMAT: Format = {
 export const LINE_FORMAT: Format = {
   ...JSON_FORMAT,
   name: 'line',
+  isPart: true,
   mediaType: 'application/x-ndjson',
   contentType: 'application/x-ndjson',
   encode(page, exchange) {
@@ -54,7 +55,7 @@ function encodeJson(
 /** The JSON of a page up to its first record; links are ASCII without quotes or backslashes. */
 function beforeRecords(list: ListFacts | undefined): string {
   if (list === undefined) return '';
-  const { next, previous } = list.links;
+  const { next, previous } = list.links();
   const nextJson = next === null ? 'null' : `"${next}"`;
   const previousJson = previous === null ? 'null' : `"${previous}"`;
   return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;

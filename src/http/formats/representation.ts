@@ -49,7 +49,8 @@ export interface Link {
 
 export interface ListFacts {
   readonly count: number;
-  readonly links: PageLinks;
+  /** Made where a format has them: the lines of a batch have none. */
+  links(): PageLinks;
   /** The address that was asked: scheme, authority and path, and the parameters. */
   readonly base: string;
   readonly pairs: readonly Pair[];
@@ -107,6 +108,8 @@ export interface Format {
   readonly maxBytes: number;
   /** Whether an answer is named by its body, not by what it was made from. */
   readonly isNamedByBody?: boolean;
+  /** Whether it is a part of an answer, with no head and no name of its own. */
+  readonly isPart?: boolean;
   /** Whether answers say how long they took, in a header, even where nobody asks. */
   readonly isTimed?: boolean;
   /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */

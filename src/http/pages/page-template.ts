@@ -260,8 +260,8 @@ function jsonParts(
   return [envelopeStart(list), ...shown, html`${records.length > 0 && '\n  '}]\n}`];
 }
 
-function envelopeStart({ count, links: { next, previous } }: ListFacts): Html {
-  const { text } = readableJson(JSON.stringify({ count, next, previous }), LIST_LINKS);
+function envelopeStart({ count, links }: ListFacts): Html {
+  const { text } = readableJson(JSON.stringify({ count, ...links() }), LIST_LINKS);
   return html`${new Html(text.slice(0, -'\n}'.length))},\n  <b>"results"</b>: [`;
 }
 

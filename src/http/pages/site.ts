@@ -173,7 +173,8 @@ const NEIGHBOURS = 2;
 
 /** Links to the neighbours of a page, the first, the last and some others. */
 export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
-  const { page, pageCount, links } = list;
+  const { page, pageCount } = list;
+  const { next, previous } = list.links();
   if (pageCount <= 1) return NOTHING;
   const link = pageLinker(path, pairs);
   const numbers = numbersOf(page, pageCount).map((number, i, all) => {
@@ -184,9 +185,9 @@ export function paging(path: string, pairs: readonly Pair[], list: ListFacts, la
     return html`${gap}<li><a href="${link(number)}" aria-label="Page ${number}">${number}</a></li>`;
   });
   return html`<nav class="paging" aria-label="${label}"><ul>
-<li>${step('prev', '← Previous', links.previous)}</li>
+<li>${step('prev', '← Previous', previous)}</li>
 ${numbers}
-<li>${step('next', 'Next →', links.next)}</li>
+<li>${step('next', 'Next →', next)}</li>
 </ul></nav>
 `;
 }

@@ -6,7 +6,13 @@ import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type Served } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
-import { type Link, type Page, PointRecords, selfLink } from '../formats/representation.js';
+import {
+  type Link,
+  type Page,
+  type PageLinks,
+  PointRecords,
+  selfLink,
+} from '../formats/representation.js';
 import {
   ALLOW_READ,
   COLLECTION_PATH,
@@ -179,10 +185,10 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
       const base = origin + ITEMS_PATH;
       const accepted = matchBeside(served, query.filters, budget);
       const { count, rows, delta, next } = takeKeyset(engine, query, accepted, budget);
-      const links = {
+      const links = (): PageLinks => ({
         next: next === undefined ? null : selfLink(base, behind(pairs, next)),
         previous: null,
-      };
+      });
       return {
         title: 'Items',
         // pages have no numbers here

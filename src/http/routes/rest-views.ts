@@ -10,6 +10,7 @@ import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
   type Format,
+  type PageLinks,
   PointRecords,
   pageLinks,
   selfLink,
@@ -130,7 +131,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       if (answer === undefined) throw invalidPage();
       const { count, page, pageCount, effort } = answer;
       const base = origin + POINTS_PATH;
-      const links = pageLinks(base, pairs, page, pageCount);
+      const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Map data points',
         list: { count, links, page, pageCount, base, pairs },
@@ -202,7 +203,7 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
       const from = (page - 1) * pageSize;
       const shown = all.slice(from, from + pageSize).map((json) => Buffer.from(json));
       const base = origin + NOTIFICATIONS_PATH;
-      const links = pageLinks(base, pairs, page, pageCount);
+      const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Notifications',
         list: { count: all.length, links, page, pageCount, base, pairs },

@@ -111,7 +111,7 @@ test('bytes that are no record do no harm', () => {
 
 function pageOf(count: number, keys?: readonly RecordKey[]): Page {
   const records = singleRecords(RECORDS.slice(0, count).map((json) => Buffer.from(json)));
-  const links = { next: 'http://x/?a=b%22&page=3', previous: 'http://x/?a=b%22' };
+  const links = () => ({ next: 'http://x/?a=b%22&page=3', previous: 'http://x/?a=b%22' });
   const pairs = [
     { name: 'page', value: '2' },
     { name: 'a', value: 'b"' },

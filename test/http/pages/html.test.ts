@@ -127,7 +127,7 @@ const exchange = {
 };
 const list = {
   count: 1,
-  links: { next: null, previous: null },
+  links: () => ({ next: null, previous: null }),
   base: '/',
   pairs: [],
   page: 1,
