@@ -42,16 +42,8 @@ test('each column has its type', async () => {
     is_processed: true,
     created_by: 5,
   });
-  assert.equal(await record('1,,,,,,,'), {
-    id: 1,
-    lat: '',
-    lon: '',
-    created_at: '',
-    comment: '',
-    tags: undefined,
-    is_processed: '',
-    created_by: '',
-  });
+  const empty = { lat: '', lon: '', created_at: '', comment: '', is_processed: '', created_by: '' };
+  assert.equal(await record('1,,,,,,,'), { id: 1, ...empty, tags: undefined });
 });
 
 test('ids that are no plain whole number stay as they are, to be refused', async () => {
@@ -62,11 +54,10 @@ test('ids that are no plain whole number stay as they are, to be refused', async
 });
 
 test('flags have six spellings in any case', async () => {
-  for (const text of ['true', 'T', '1', 'True', ' t '])
-    assert.is(await cell('is_processed', text), true);
-  for (const text of ['false', 'F', '0', 'FALSE'])
-    assert.is(await cell('is_processed', text), false);
-  for (const text of ['yes', 'no', '2', '00']) assert.is(await cell('is_processed', text), text);
+  const flag = (text: string): Promise<unknown> => cell('is_processed', text);
+  for (const text of ['true', 'T', '1', 'True', ' t ']) assert.is(await flag(text), true);
+  for (const text of ['false', 'F', '0', 'FALSE']) assert.is(await flag(text), false);
+  for (const text of ['yes', 'no', '2', '00']) assert.is(await flag(text), text);
 });
 
 test('tags are JSON, a PostgreSQL array, or separated by semicolons', async () => {
@@ -130,13 +121,8 @@ test('the header decides on the separator, and what it separates', async () => {
     PARSERS.csv,
     '\ufeff"id"\tlat\tlon\t created_at \textra\r\n1\t2\t3\t4\t"5\t"\r\n',
   );
-  assert.equal(row!.problem ?? row!.value, {
-    id: 1,
-    lat: '2',
-    lon: '3',
-    created_at: '4',
-    extra: '5\t',
-  });
+  const expected = { id: 1, lat: '2', lon: '3', created_at: '4', extra: '5\t' };
+  assert.equal(row!.problem ?? row!.value, expected);
 });
 
 test('a header that cannot be right breaks the file', async () => {
@@ -148,10 +134,8 @@ test('a header that cannot be right breaks the file', async () => {
     await broken('id,lat,lon,created_at,lat\n'),
     'BrokenRows: line 1: the header names "lat" twice',
   );
-  assert.match(
-    await broken(`id,lat,lon,created_at${','.repeat(MAX_RAW_BYTES)}`),
-    /the header must/,
-  );
+  const commas = ','.repeat(MAX_RAW_BYTES);
+  assert.match(await broken(`id,lat,lon,created_at${commas}`), /the header must/);
 });
 
 test('columns may be called by other names, in any case', async () => {
@@ -161,11 +145,8 @@ test('columns may be called by other names, in any case', async () => {
   };
   const expected = { id: 1, lat: '2', lon: '3', created_at: '4' };
   for (const names of ['LAT,Lon', 'latitude,longitude', 'Latitude,lng', 'lat,long', 'Y,X']) {
-    assert.equal(
-      await fieldsOf(`ID,${names},CREATED_AT,Tags`),
-      { ...expected, tags: ['5'] },
-      names,
-    );
+    const found = await fieldsOf(`ID,${names},CREATED_AT,Tags`);
+    assert.equal(found, { ...expected, tags: ['5'] }, names);
   }
   // the surest name wins, and the other column is an unknown one
   assert.equal(await fieldsOf('id,lat,x,created_at,Lon'), { ...expected, x: '3', lon: '5' });
@@ -176,10 +157,8 @@ test('columns may be called by other names, in any case', async () => {
 test('a header has a thousand names at most', async () => {
   const header = (extra: number): string =>
     ['id,lat,lon,created_at', ...Array.from({ length: extra }, (_, i) => `c${i}`)].join(',');
-  assert.match(
-    await broken(`${header(100_000)}\n`),
-    /line 1: the header has 100004 names, at most 1000 are read/,
-  );
+  const many = await broken(`${header(100_000)}\n`);
+  assert.match(many, /line 1: the header has 100004 names, at most 1000 are read/);
   assert.equal(await linesOf(`${header(996)}\n1,2,3,4${','.repeat(996)}\n`, 999), ['2: ok']);
 });
 

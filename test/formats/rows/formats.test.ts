@@ -139,10 +139,8 @@ test('a file is read once, and reported on when that is done', async () => {
   assert.throws(() => reader.report(), /not been read to its end/);
   for await (const _ of reader.blocks());
   assert.is(reader.report().points, RECORDS.length);
-  assert.match(
-    (await failure(reader.blocks()[Symbol.asyncIterator]().next())).message,
-    /only once/,
-  );
+  const { message } = await failure(reader.blocks()[Symbol.asyncIterator]().next());
+  assert.match(message, /only once/);
   reader.close();
   reader.close();
 
@@ -179,24 +177,18 @@ test('gzip data that is cut short, damaged or followed by something is refused',
     writeFileSync(path, content);
     return (await refusal(readAll(path))).replaceAll(path, 'FILE');
   };
-  const records = Array.from({ length: 5000 }, (_, id) => ({
-    ...VALID,
-    id: id + 1,
-    comment: `${id ** 3}`,
-  }));
+  const records = Array.from({ length: 5000 }, (_, id) => {
+    return { ...VALID, id: id + 1, comment: `${id ** 3}` };
+  });
   const bytes = gzipSync(ndjson(...records));
   for (const length of [bytes.length - 1, bytes.length - 8, bytes.length >> 1, 30, 12, 3]) {
-    assert.match(
-      await refuse(bytes.subarray(0, length)),
-      /^FILE: the gzip data is cut short at byte \d+$/,
-    );
+    const message = await refuse(bytes.subarray(0, length));
+    assert.match(message, /^FILE: the gzip data is cut short at byte \d+$/);
   }
   const damaged = Buffer.from(bytes);
   damaged[bytes.length - 6]! ^= 1;
-  assert.match(
-    await refuse(damaged),
-    /^FILE: the gzip data is damaged behind byte \d+ \(incorrect data check\)$/,
-  );
+  const incorrect = /^FILE: the gzip data is damaged behind byte \d+ \(incorrect data check\)$/;
+  assert.match(await refuse(damaged), incorrect);
   const followed = await refuse(Buffer.concat([bytes, Buffer.from('\0\0')]));
   assert.match(followed, `the gzip data ends at byte ${bytes.length} of ${bytes.length + 2};`);
   // a byte alone, or very many, are taken for the beginning of a second stream

@@ -49,47 +49,34 @@ test('a feature becomes a record, one that is no point a problem', async () => {
     ...['10: properties: must be an object', '11: record: must be a GeoJSON Feature'],
     '12: record: must be a GeoJSON Feature',
   ]);
-  assert.equal(
-    rows.slice(0, 5).map((row) => row.problem ?? row.value),
-    [
-      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
-      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
-      { id: 9, lat: 1.5, lon: 2, tags: ['a'] },
-      { id: 9, lat: 1.5, lon: 2 },
-      { id: 5, lat: 1.5, lon: 2, comment: 'x' },
-    ],
-  );
+  const place = { lat: 1.5, lon: 2 };
+  const [five, nine] = [
+    { id: 5, ...place, comment: 'x' },
+    { id: 9, ...place },
+  ];
+  const found = rows.slice(0, 5).map((row) => row.problem ?? row.value);
+  assert.equal(found, [five, five, { ...nine, tags: ['a'] }, nine, five]);
 });
 
 test('a syntax error breaks the document, with its place', async () => {
-  assert.is(
-    await broken('[{"id":1},{"id":x}]'),
-    'broken at byte 16, in or behind record 2: Unexpected "x"',
-  );
-  assert.match(
-    await broken('[{"id":1},]'),
-    /^broken at byte 10, in or behind record 2: Unexpected/,
-  );
-  assert.match(await broken('[{"id":1} {"id":2}]'), /^broken at byte 10, in or behind record 1: /);
-  assert.match(await broken('[{"id":1}]]'), /^broken at byte 10, in or behind record 2/);
-  assert.match(await broken('{"results":[1,2]}x'), /^broken at byte 17, in or behind record 3/);
-  assert.match(await broken('[{"id" 1}]'), /^broken at byte 7, in or behind record 1/);
-  assert.match(
-    await broken('[{"é€😀\\u00e9\\n":1,}]'),
-    /^broken at byte 24, in or behind record 1/,
-  );
-  assert.match(await broken('[{"a":"\n"}]'), /^broken at byte 7,/);
-  assert.match(await broken('[01]'), /^broken at byte 2,/);
-  assert.match(await broken('[1}'), /^broken at byte 2, in or behind record 1/);
-  assert.match(await broken('{"a" 1,"results":[]}'), /^broken at byte 5, in or behind record 1/);
-  assert.match(
-    await broken('{"results":[1, 2],"a":01}'),
-    /^broken at byte 23, in or behind record 3/,
-  );
-  assert.match(
-    await broken(Buffer.from('["a","\xe9\xe9\xe9\xe9"]', 'latin1')),
-    /record 2: it is not valid UTF-8; save the file as UTF-8$/,
-  );
+  const unexpected = 'broken at byte 16, in or behind record 2: Unexpected "x"';
+  assert.is(await broken('[{"id":1},{"id":x}]'), unexpected);
+  const latin1 = Buffer.from('["a","\xe9\xe9\xe9\xe9"]', 'latin1');
+  const cases: [content: string | Uint8Array, reason: RegExp][] = [
+    ['[{"id":1},]', /^broken at byte 10, in or behind record 2: Unexpected/],
+    ['[{"id":1} {"id":2}]', /^broken at byte 10, in or behind record 1: /],
+    ['[{"id":1}]]', /^broken at byte 10, in or behind record 2/],
+    ['{"results":[1,2]}x', /^broken at byte 17, in or behind record 3/],
+    ['[{"id" 1}]', /^broken at byte 7, in or behind record 1/],
+    ['[{"é€😀\\u00e9\\n":1,}]', /^broken at byte 24, in or behind record 1/],
+    ['[{"a":"\n"}]', /^broken at byte 7,/],
+    ['[01]', /^broken at byte 2,/],
+    ['[1}', /^broken at byte 2, in or behind record 1/],
+    ['{"a" 1,"results":[]}', /^broken at byte 5, in or behind record 1/],
+    ['{"results":[1, 2],"a":01}', /^broken at byte 23, in or behind record 3/],
+    [latin1, /record 2: it is not valid UTF-8; save the file as UTF-8$/],
+  ];
+  for (const [content, reason] of cases) assert.match(await broken(content), reason);
   assert.ok((await broken(`[1 "${'x'.repeat(1e6)}"]`)).length < 200);
 });
 
@@ -97,30 +84,25 @@ test('a document that is cut short is refused, wherever it is cut', async () => 
   const whole = JSON.stringify({ count: 1, results: [{ id: 1, tags: ['ä'] }, { id: 2 }], x: 1 });
   const bytes = Buffer.from(whole);
   for (let length = 1; length < bytes.length; length++) {
-    assert.match(
-      await broken(bytes.subarray(0, length)),
-      new RegExp(`^the JSON document is cut short: it ends at byte ${length}, inside or behind`),
-    );
+    const reason = `^the JSON document is cut short: it ends at byte ${length}, inside or behind`;
+    assert.match(await broken(bytes.subarray(0, length)), new RegExp(reason));
   }
 });
 
 test('a document without one list of records is refused', async () => {
   const none = /^a JSON document must be an array of records, an object with a list "results"/;
-  for (const text of [
-    ...['{}', '{"id":1}', '{"results":{"a":1}}', '{"results":null}', '{"a":{"results":[1]}}'],
-  ]) {
-    assert.match(await broken(text), none, text);
-  }
-  assert.match(await broken('{"features":[]}'), /needs a "type" of "FeatureCollection"/);
-  assert.match(await broken('{"type":"Topology","features":[]}'), /needs a "type"/);
-  assert.match(
-    await broken('{"results":[1],"features":[2]}'),
-    /record 2: it has a second list of records/,
-  );
-  assert.match(
-    await broken('{"results":[],"results":[2]}'),
-    /it has a second list of records, "results"/,
-  );
+  const cases: [content: string, reason: RegExp][] = [
+    ['{}', none],
+    ['{"id":1}', none],
+    ['{"results":{"a":1}}', none],
+    ['{"results":null}', none],
+    ['{"a":{"results":[1]}}', none],
+    ['{"features":[]}', /needs a "type" of "FeatureCollection"/],
+    ['{"type":"Topology","features":[]}', /needs a "type"/],
+    ['{"results":[1],"features":[2]}', /record 2: it has a second list of records/],
+    ['{"results":[],"results":[2]}', /it has a second list of records, "results"/],
+  ];
+  for (const [content, reason] of cases) assert.match(await broken(content), reason, content);
 });
 
 test('what stands beside the records and is too long is refused before it takes memory', async () => {
@@ -136,10 +118,8 @@ test('what stands beside the records and is too long is refused before it takes 
   const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`;
   const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
   const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;
-  assert.match(
-    String(outcomes(await rowsOf(PARSERS.json, collection))),
-    /must be a Point, got \[\[/,
-  );
+  const found = outcomes(await rowsOf(PARSERS.json, collection));
+  assert.match(String(found), /must be a Point, got \[\[/);
 });
 
 test('a record that is too long is a problem of its own', async () => {
@@ -184,10 +164,8 @@ test('a record is read or refused as JSON.parse does', async () => {
       return;
     }
     const rows = await rowsOf(PARSERS.json, text, size);
-    assert.equal(
-      rows.map((row) => row.problem ?? row.value),
-      expected,
-    );
+    const found = rows.map((row) => row.problem ?? row.value);
+    assert.equal(found, expected);
   }
 });
 
@@ -208,14 +186,9 @@ test('a page of a longer list is told from a whole one', async () => {
   assert.is(await pageOf(first), 'it has a next page, "http://x/?page=2"');
   const features = { type: 'FeatureCollection', features: [1], numberReturned: 1 };
   assert.is(await pageOf({ ...features, numberMatched: 1, links: [{ rel: 'self' }] }), undefined);
-  assert.match(
-    String(await pageOf({ ...features, numberMatched: 9 })),
-    /there are 9 records, and has 1/,
-  );
-  const links = [
-    { rel: 'self', href: 'x' },
-    { rel: 'next', href: next },
-  ];
+  const fewer = await pageOf({ ...features, numberMatched: 9 });
+  assert.match(String(fewer), /there are 9 records, and has 1/);
+  const links = ['x', next].map((href) => ({ rel: href === 'x' ? 'self' : 'next', href }));
   assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
 });
 

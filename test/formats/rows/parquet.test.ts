@@ -140,44 +140,38 @@ test('lists of every form are tags, and absent ones none', async () => {
 
 test('what is wrong in a value is told by its record, what is wrong in a column by its name', async () => {
   const some = RECORDS.slice(0, 3);
-  const notUtf8 = column({ name: 'comment', type: 'BYTE_ARRAY' }, (_, row) =>
+  const comment = column({ name: 'comment', type: 'BYTE_ARRAY' }, (_, row) =>
     row === 1 ? Buffer.of(0xff) : Buffer.from('fine'),
   );
-  assert.match(
-    await refuse(parquetOf(some, { others: { comment: notUtf8 } })),
-    /FILE: 1 of 3 records are invalid.*\n {2}FILE: record 2: comment: is not valid UTF-8/,
-  );
-  const large = column({ name: 'id', type: 'INT64' }, (_, row) => 2n ** 53n + BigInt(row));
-  assert.match(
-    await refuse(parquetOf(some, { others: { id: large } })),
-    /record 1: id: must be a whole number from 1 to 2\^53 - 1, got "9007199254740992"/,
-  );
-  const line = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => Buffer.of(1, 2, 0, 0, 0));
-  assert.match(
-    await refuse(parquetOf(some, { place: 'geometry', others: { geometry: line } })),
-    /record 1: geometry: must be a point, got WKB of type 2/,
-  );
-  assert.match(
-    await refuse(parquetOf(some, { without: ['lat', 'created_at'] })),
-    /^FILE: must have columns .* it lacks lat, created_at$/,
-  );
-  const crs = { id: { authority: 'EPSG', code: 3857 } };
-  assert.match(
-    await refuse(parquetOf(some, { place: 'geometry', crs })),
-    /^FILE: its column "geometry" must be CRS84 or EPSG:4326, got "EPSG:3857"/,
-  );
+  const id = column({ name: 'id', type: 'INT64' }, (_, row) => 2n ** 53n + BigInt(row));
+  const geometry = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => Buffer.of(1, 2, 0, 0, 0));
+  const crsOf = (authority: string, code: unknown) => ({ id: { authority, code } });
+  const cases: [shape: ParquetShape, reason: RegExp][] = [
+    [
+      { others: { comment } },
+      /FILE: 1 of 3 records are invalid.*\n {2}FILE: record 2: comment: is not valid UTF-8/,
+    ],
+    [
+      { others: { id } },
+      /record 1: id: must be a whole number from 1 to 2\^53 - 1, got "9007199254740992"/,
+    ],
+    [
+      { place: 'geometry', others: { geometry } },
+      /record 1: geometry: must be a point, got WKB of type 2/,
+    ],
+    [{ without: ['lat', 'created_at'] }, /^FILE: must have columns .* it lacks lat, created_at$/],
+    [
+      { place: 'geometry', crs: crsOf('EPSG', 3857) },
+      /^FILE: its column "geometry" must be CRS84 or EPSG:4326, got "EPSG:3857"/,
+    ],
+  ];
+  for (const [shape, reason] of cases) assert.match(await refuse(parquetOf(some, shape)), reason);
   assert.match(
     await refuse(gzipSync(parquetOf(some))),
     /a Parquet file cannot be read while it is gz/,
   );
-  assert.equal(
-    (
-      await read(
-        parquetOf(some, { place: 'geometry', crs: { id: { authority: 'OGC', code: 'CRS84' } } }),
-      )
-    ).records,
-    some,
-  );
+  const good = parquetOf(some, { place: 'geometry', crs: crsOf('OGC', 'CRS84') });
+  assert.equal((await read(good)).records, some);
 });
 
 test('points of three dimensions and of both byte orders are read', async () => {

@@ -23,11 +23,8 @@ test('invalid records refuse the file, each with its place, field and reason', a
   assert.equal(pluck(records, 'id'), [1, 3]);
   assert.is(report.points, 2);
   assert.is(report.invalid, 3);
-  assert.equal(report.problems[0], {
-    place: 'line 2',
-    field: 'lat',
-    reason: 'must lie within ±90 degrees, got 95',
-  });
+  const reason = 'must lie within ±90 degrees, got 95';
+  assert.equal(report.problems[0], { place: 'line 2', field: 'lat', reason });
   assert.is(report.problems.length, 4);
 });
 
@@ -41,10 +38,8 @@ test('formats without lines count records', async () => {
   ]) {
     assert.match(await refuse(content), '\n  FILE: record 2: id: is required');
   }
-  assert.match(
-    await refuse('id,lat,lon,created_at\n1,2,3,2023-05-01T12:00Z\n\n,2,3,2023-05-01T12:00Z'),
-    '\n  FILE: line 4: id: is required',
-  );
+  const csv = 'id,lat,lon,created_at\n1,2,3,2023-05-01T12:00Z\n\n,2,3,2023-05-01T12:00Z';
+  assert.match(await refuse(csv), '\n  FILE: line 4: id: is required');
 });
 
 test('the first ten problems are kept, all are counted', async () => {
@@ -67,13 +62,7 @@ test('of two records with one id the first stands', async () => {
   );
   assert.match(await refuse(content), "\n  FILE: line 3: id: 7 is an earlier record's");
   const [records] = await accept(content, 2);
-  assert.equal(
-    records.map((record) => [record['id'], record['comment']]),
-    [
-      [7, 'first'],
-      [8, ''],
-    ],
-  );
+  assert.equal([pluck(records, 'id'), pluck(records, 'comment')].flat(), [7, 8, 'first', '']);
 });
 
 test('a record may have as many bytes as the format has room for, and no more', async () => {
@@ -144,11 +133,8 @@ test('a page of a longer list is reported', async () => {
 });
 
 test('one record of many megabytes is an invalid one among the others', async () => {
-  const records = [1, 2, 3].map((id) => ({
-    ...VALID,
-    id,
-    comment: id === 2 ? 'x'.repeat(1e7) : '',
-  }));
+  const comments = ['', 'x'.repeat(1e7), ''];
+  const records = comments.map((comment, i) => ({ ...VALID, id: i + 1, comment }));
   const content = JSON.stringify(records);
   assert.match(await refuse(content), /\n {2}FILE: record 2: record: is longer than \d+ bytes$/);
   const [read, { invalid }] = await accept(content, 1);
@@ -158,30 +144,18 @@ test('one record of many megabytes is an invalid one among the others', async ()
 test('what breaks the whole file is no matter of --max-invalid', async () => {
   const record = JSON.stringify({ ...VALID, id: 1 });
   const many = `[${`${record},`.repeat(20_000)}`;
-  assert.match(
-    await refuse(many, 1e9),
-    new RegExp(`^FILE: the JSON document is cut short: it ends at byte ${many.length}, inside`),
-  );
-  assert.match(
-    await refuse(`[${record},]`, 1e9),
-    /^FILE: broken at byte \d+, in or behind record 2/,
-  );
-  assert.match(
-    await refuse('{"a":\n1}', 1e9),
-    /^FILE: a JSON document must be an array of records/,
-  );
-  assert.match(
-    await refuse(pack([1, 2]).subarray(0, 2), 1e9),
-    /^FILE: broken in record 2, at byte 2/,
-  );
-  assert.match(
-    await refuse('id,lat,lon,created_at\n1,2,3,"4', 1e9),
-    /^FILE: line 2: a quote that opens is never closed/,
-  );
-  assert.match(
-    await refuse(gzipSync(`[${record}`), 1e9),
-    /^FILE \(gunzipped\): the JSON document is cut short/,
-  );
+  const short = 'the JSON document is cut short';
+  const cases: [content: string | Uint8Array, reason: string][] = [
+    [many, `FILE: ${short}: it ends at byte ${many.length}, inside`],
+    [`[${record},]`, 'FILE: broken at byte \\d+, in or behind record 2'],
+    ['{"a":\n1}', 'FILE: a JSON document must be an array of records'],
+    [pack([1, 2]).subarray(0, 2), 'FILE: broken in record 2, at byte 2'],
+    ['id,lat,lon,created_at\n1,2,3,"4', 'FILE: line 2: a quote that opens is never closed'],
+    [gzipSync(`[${record}`), `FILE \\(gunzipped\\): ${short}`],
+  ];
+  for (const [content, reason] of cases) {
+    assert.match(await refuse(content, 1e9), new RegExp(`^${reason}`));
+  }
 });
 
 test.run();
