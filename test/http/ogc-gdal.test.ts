@@ -7,7 +7,7 @@ import { read as readDocument } from '../support/documents.js';
 import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { allItems, startOgc } from '../support/geojson.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { assert, test, testUnless } from '../support/uvu.js';
 
@@ -98,14 +98,7 @@ function withoutTimes(record: Envelope['results'][number]): object {
 
 const reason = withoutGdal();
 const folder = makeFolder();
-let service: OwnService | undefined;
-
-test.before(async () => {
-  if (reason === undefined) service = await startOwnService();
-});
-test.after(async () => {
-  await service?.stop();
-});
+const service = reason === undefined ? await startOwnService() : undefined;
 
 function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeature[]): number {
   return clusters.reduce(

@@ -15,7 +15,7 @@ import { Cell } from '../../src/reload/current.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openIntake } from '../../src/serving/intake.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
-import { refusal } from '../support/errors.js';
+import { failure, refusal } from '../support/errors.js';
 import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
@@ -47,14 +47,8 @@ test('by default the journal stands beside the snapshot, and is none', async () 
     const journal = await open(snapshot);
     assert.ok(existsSync(join(folder, name)), name);
     await journal!.close();
-    for (const one of [
-      name,
-      `${name}.new`,
-      `${name}-journal`,
-      `${name}.new-journal`,
-      `${name}.aside-1760000000000`,
-    ]) {
-      assert.not.ok(isSnapshotName(one), one);
+    for (const end of ['', '.new', '-journal', '.new-journal', '.aside-1760000000000']) {
+      assert.not.ok(isSnapshotName(name + end), end);
     }
   }
   assert.is(await open(file, 'none'), undefined);
@@ -68,15 +62,9 @@ test('where none can be made beside the snapshot, points are only read, and the 
   // a folder of that name is in the way, which stops root as well
   mkdirSync(join(folder, 'waypost.journal'));
   assert.is(await open(folder), undefined);
-  assert.equal(
-    logs.map(({ msg, level }) => [msg, level]),
-    [['points are only read', 40]],
-  );
+  assert.equal([pluck(logs, 'msg'), pluck(logs, 'level')], [['points are only read'], [40]]);
   const asked = open(folder, join(folder, 'no-folder', 'a.journal'));
-  await asked.then(
-    () => assert.unreachable(),
-    (error) => assert.instance(error, JournalUnwritable),
-  );
+  assert.instance(await failure(asked), JournalUnwritable);
 });
 
 test('a journal that is there and cannot be written is not passed over', async () => {
@@ -86,10 +74,7 @@ test('a journal that is there and cannot be written is not passed over', async (
   writeFileSync(snapshot, '');
   assert.is(await open(snapshot), undefined);
   writeFileSync(`${snapshot}.journal`, '');
-  await open(snapshot).then(
-    () => assert.unreachable(),
-    (error) => assert.instance(error, JournalUnwritable),
-  );
+  assert.instance(await failure(open(snapshot)), JournalUnwritable);
 });
 
 test('a journal that another process owns is waited for, and then refused', async () => {

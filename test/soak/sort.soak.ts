@@ -2,7 +2,7 @@ import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
 import { type SortOptions, sortBlocks } from '../../src/formats/native/sort.js';
 import { renderPoint } from '../../src/model/point.js';
 import { isKdSorted, kdSorted } from '../support/kd-order.js';
-import { blockOf, point } from '../support/native.js';
+import { blockOf, COLUMNS, point } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { textsOf } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
@@ -36,8 +36,6 @@ function places(read: readonly PointBlock[]): { lon: number; lat: number }[] {
     Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
   );
 }
-
-const COLUMNS = ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const;
 
 /** Asserts that both hold the same records with the same columns, in whatever order. */
 function assertSameRecords(

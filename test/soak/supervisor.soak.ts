@@ -152,14 +152,12 @@ test('what cannot begin exits with 1 and one message', async () => {
   }
 });
 
-const services: Service[] = [];
 const releases: (() => void)[] = [];
 
 /** A service of two threads that obeys the orders in the folder. */
 async function begin(folder: string, ...flags: string[]): Promise<Service> {
   const given = ['--workers', '2', ...flags];
   const service = await startService(given, faultEnvironment(folder));
-  services.push(service);
   return service;
 }
 
@@ -233,8 +231,7 @@ test('the replacement of a supervisor that was killed waits for the port', async
   const second = startService(['--workers', '2', '--port', String(first.port)], {});
   process.kill(first.pid, 'SIGKILL');
   let isServing = false;
-  void second.then((service) => {
-    services.push(service);
+  void second.then((_service) => {
     isServing = true;
   });
   assert.is(await fetchStatus(first.port), 200, 'the orphaned process still answers');
@@ -258,9 +255,8 @@ async function fetchStatus(port: number): Promise<number> {
   return status;
 }
 
-test.after(async () => {
+test.after(() => {
   for (const release of releases) release();
-  await Promise.all(services.map((service) => service.stop()));
 });
 
 test.run();

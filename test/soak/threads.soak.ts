@@ -184,17 +184,13 @@ test('a thread that cannot serve is heard of', async () => {
   };
   const slowLane = { ask: async () => ({ error: new Error('no slow lane') }) };
   const service = {
-    ...{ current: new Cell(), slowLane },
+    current: new Cell(),
+    slowLane,
     reload: async () => undefined,
     metrics: async () => '',
   };
-  const shared = {
-    settings,
-    counts: sharedArray(Int32Array, 2),
-    streams: sharedArray(Int32Array, 1),
-    tokens: { table: new Map() },
-    logDescriptor: 1,
-  };
+  const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
+  const shared = { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 };
   const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, died);
   await threads.serve(generation);
   assert.match(String(error), /EBADF|EINVAL/);

@@ -14,6 +14,8 @@ import { openTimeZone } from '../../src/model/time-zone.js';
 import { SharedRoom } from '../../src/posts/media/shared-room.js';
 import { closeLater } from './closing.js';
 
+const [requestTimeout, uploadTimeout] = [10_000, 10_000];
+const LIMITS = { maxHeaderSize: 32_768, requestTimeout, uploadTimeout, maxLoopDelay: 0 };
 const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 
 /** A web server in this process. */
@@ -58,13 +60,8 @@ export async function startApp(
   };
   const app = createApp({
     context,
-    service: undefined as never,
-    limits: {
-      maxHeaderSize: 32_768,
-      requestTimeout: 10_000,
-      uploadTimeout: 10_000,
-      maxLoopDelay: 0,
-    },
+    service: { current } as never,
+    limits: LIMITS,
     cut: createCutCounts(),
     adminToken: undefined,
     audience,

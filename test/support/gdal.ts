@@ -23,18 +23,8 @@ export async function readByGdal(
   layer: string,
   options: readonly string[] = [],
 ): Promise<readonly GdalFeature[]> {
-  const precision = ['-lco', 'COORDINATE_PRECISION=8'];
-  const args = [
-    '-f',
-    'GeoJSON',
-    '/vsistdout/',
-    ...precision,
-    '-t_srs',
-    'EPSG:4326',
-    ...options,
-    source,
-    layer,
-  ];
+  const precision = ['-lco', 'COORDINATE_PRECISION=8', '-t_srs', 'EPSG:4326'];
+  const args = ['-f', 'GeoJSON', '/vsistdout/', ...precision, ...options, source, layer];
   const { stdout } = await run('ogr2ogr', args, { maxBuffer: 64 * 1024 * 1024 });
   return (JSON.parse(stdout) as { features: GdalFeature[] }).features;
 }

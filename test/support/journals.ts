@@ -22,13 +22,8 @@ const FIRST = Date.UTC(2024, 0, 1) * 1000;
 /** The post with this id, made that many seconds after the first. */
 export function newPost(id: number, key?: string): NewPost {
   const createdAt = FIRST + id * 1e6;
-  const made = point({
-    id,
-    comment: `Grüße ${id}`,
-    created_at: formatUtc(createdAt),
-    tags: ['Valo'],
-  });
-  const record = renderPoint(made);
+  const fields = { id, comment: `Grüße ${id}`, created_at: formatUtc(createdAt), tags: ['Valo'] };
+  const record = renderPoint(point(fields));
   return { id, createdAt, record, ...(key === undefined ? {} : { key: keyOf(key) }) };
 }
 

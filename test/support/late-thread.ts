@@ -11,26 +11,16 @@ import { FIXTURE_POINTS } from './service.js';
 const settings = {
   ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
   ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
-  ...{
-    requestTimeout: 1_000,
-    uploadTimeout: 1_000,
-    answerTimeout: 1_000,
-    maxUnsent: 1_000,
-    shutdownTimeout: 0,
-  },
+  ...{ requestTimeout: 1_000, uploadTimeout: 1_000, answerTimeout: 1_000, maxUnsent: 1_000 },
+  shutdownTimeout: 0,
 } as unknown as ServeSettings;
 
 const NO_LANE = { ask: async () => ({ error: new Error('no slow lane') }) };
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
+const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
 const threads = startThreads(
-  {
-    settings,
-    counts: sharedArray(Int32Array, 2),
-    streams: sharedArray(Int32Array, 1),
-    tokens: { table: new Map() },
-    logDescriptor: 1,
-  },
+  { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 },
   // it listens nowhere
   [[]],
   { current: new Cell(), reload: async () => {}, metrics: async () => '', slowLane: NO_LANE },

@@ -12,19 +12,12 @@ export interface Load {
   end(): Promise<LoadResult>;
 }
 
-const NOTHING: LoadResult = {
-  answered: 0,
-  marks: {},
-  failures: [],
-  failed: 0,
-  refused: 0,
-  dropped: 0,
-};
+const NONE = { answered: 0, failed: 0, refused: 0, dropped: 0 };
 
 /** Starts load on a port, which dies with this process; resolves once answers come. */
 export async function startLoad(order: LoadOrder): Promise<Load> {
   const child = fork(join(import.meta.dirname, 'load-client.js'), [JSON.stringify(order)]);
-  let result = NOTHING;
+  let result: LoadResult = { ...NONE, marks: {}, failures: [] };
   child.on('message', (message) => {
     result = message as LoadResult;
   });

@@ -32,14 +32,8 @@ export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): Media
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
-  const open = (): Media =>
-    new Media({
-      store: openImageFolder(folder),
-      incoming,
-      maxPixels: MAX_PIXELS,
-      logger,
-      decoder,
-    });
+  const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
+  const open = (): Media => new Media({ ...given, logger, decoder });
   const media = open();
   const uploads = createUploads(incoming, 10_000_000, logger);
   const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>

@@ -11,6 +11,8 @@ import { InputError } from '../../src/model/quote.js';
 import { failure } from './errors.js';
 import { makeFolder } from './folder.js';
 
+/** What a block has of each of its points. */
+export const COLUMNS = ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const;
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 
 /** A valid point from some fields of its record; the others have a default. */
@@ -68,24 +70,9 @@ export async function readOnePass(path: string): Promise<[PointBlock[], LoadRepo
 }
 
 /** The reader uses its memory again for the next block. A structured clone would copy all of it. */
-function copyColumns({
-  count,
-  id,
-  lat,
-  lon,
-  createdAt,
-  modifiedAt,
-  length,
-}: ColumnBlock): ColumnBlock {
-  return {
-    count,
-    id: id.slice(),
-    lat: lat.slice(),
-    lon: lon.slice(),
-    createdAt: createdAt.slice(),
-    modifiedAt: modifiedAt.slice(),
-    length: length.slice(),
-  };
+function copyColumns(block: ColumnBlock): ColumnBlock {
+  const copies = COLUMNS.map((name) => [name, block[name].slice()]);
+  return { count: block.count, ...Object.fromEntries(copies) };
 }
 
 /** Everything a native file holds, the records read straight into memory, in two pieces a block. */
@@ -112,18 +99,9 @@ export function readInPlace(path: string): [PointBlock[], LoadReport] {
 }
 
 export function notification(id: number, text = 'look at this'): Notification {
-  return {
-    id,
-    user: 7,
-    seen: id % 2 === 0,
-    comment: {
-      id: id + 100,
-      user: 3,
-      created_at: '2023-05-02T08:30:00.000000+03:00',
-      comment: text,
-      map_data_point: 1,
-    },
-  };
+  const created_at = '2023-05-02T08:30:00.000000+03:00';
+  const comment = { id: id + 100, user: 3, created_at, comment: text, map_data_point: 1 };
+  return { id, user: 7, seen: id % 2 === 0, comment };
 }
 
 /** Two blocks and two notifications, 1.5 kB. */

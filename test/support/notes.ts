@@ -63,14 +63,8 @@ export function scatterNotes(seed: number, count: number): Note[] {
     const created = scatterTime(random, instants);
     const modified = random.chance(0.4) ? created : scatterTime(random, instants);
     const id = i === 7 ? Number.MAX_SAFE_INTEGER : order.at(i) * 3 + 1;
-    notes.push({
-      id,
-      lon: eightDigits(lon, 180),
-      lat: eightDigits(lat, 90),
-      created,
-      modified,
-      ...scatterAttributes(attributes),
-    });
+    const place = { lon: eightDigits(lon, 180), lat: eightDigits(lat, 90) };
+    notes.push({ id, ...place, created, modified, ...scatterAttributes(attributes) });
   }
   return notes;
 }

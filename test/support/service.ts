@@ -92,17 +92,14 @@ export async function runCommand(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
   const child = start(args, environment);
+  const stderr = text(child.stderr!);
   let stdout = '';
-  let stderr = '';
   child.stdout!.on('data', (chunk: Buffer) => {
     stdout += chunk;
     if (stdout.includes('"address"')) child.kill('SIGKILL');
   });
-  child.stderr!.on('data', (chunk: Buffer) => {
-    stderr += chunk;
-  });
   const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stdout, stderr };
+  return { code, stdout, stderr: await stderr };
 }
 
 /**
@@ -110,12 +107,8 @@ export async function runCommand(
  * before it does anything, or that only tells something. A service that starts would never end.
  */
 export async function runInThread(args: readonly string[]): Promise<Outcome> {
-  const thread = new Worker(MAIN, {
-    argv: [...args],
-    env: environmentOf({}),
-    stdout: true,
-    stderr: true,
-  });
+  const env = environmentOf({});
+  const thread = new Worker(MAIN, { argv: [...args], env, stdout: true, stderr: true });
   const [stdout, stderr, [code]] = await Promise.all([
     text(thread.stdout),
     text(thread.stderr),

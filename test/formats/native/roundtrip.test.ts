@@ -8,6 +8,7 @@ import { readPoint, renderPoint } from '../../../src/model/point.js';
 import { makeFolder } from '../../support/folder.js';
 import {
   blockOf,
+  COLUMNS,
   CREATED_AT,
   notification,
   point,
@@ -197,9 +198,7 @@ function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void
   for (const [i, block] of got.entries()) {
     const other = expected[i]!;
     assert.is(block.count, other.count);
-    for (const key of [
-      ...['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length', 'records'],
-    ] as const) {
+    for (const key of [...COLUMNS, 'records'] as const) {
       const [a, b] = [block[key], other[key]];
       assert.ok(
         Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(

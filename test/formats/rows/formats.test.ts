@@ -17,7 +17,7 @@ import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { failure, refusal } from '../../support/errors.js';
 import { makeFolder } from '../../support/folder.js';
-import { blockOf } from '../../support/native.js';
+import { blockOf, COLUMNS } from '../../support/native.js';
 import {
   type Fields,
   fixtureRecords,
@@ -164,7 +164,7 @@ function pointOf(record: unknown): Point {
 function assertSame(block: PointBlock, expected: PointBlock): void {
   assert.is(Buffer.from(block.records).toString(), Buffer.from(expected.records).toString());
   assert.is(block.count, expected.count);
-  for (const column of ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const) {
+  for (const column of COLUMNS) {
     assert.is(block[column].join(), expected[column].join(), column);
   }
 }
