@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client';
@@ -40,48 +41,7 @@ interface ThreadNumbers {
  * What is counted: type, name, labels in braces, and what it is. Threads' counts are added up. They
  * are plain numbers, 11 ns a request; the library, which takes 2 µs, only writes them out.
  */
-const METRICS = `
-counter waypost_http_requests_total{route,status,representation} Requests answered.
-counter waypost_answer_cache_hits_total Answers sent from the cache.
-counter waypost_answer_cache_misses_total Answers not in the cache.
-counter waypost_batch_questions_total Questions of batches answered.
-histogram waypost_http_request_duration_seconds{route,le} Time from the head of a request to its answer being handed to the socket.
-gauge waypost_streams{thread} Open streams of accepted points.
-counter waypost_streamed_points_total Accepted points that went to streams.
-gauge waypost_connections{thread} Open connections.
-gauge waypost_unsent_bytes{thread} Bytes of answers that clients have not taken yet.
-counter waypost_clients_cut_off_total{reason} Clients cut off for want of room, or because they did not take their answers, by why.
-counter waypost_log_lines_dropped_total Log lines lost because nobody read them or the disk was full.
-gauge waypost_event_loop_lag_seconds{thread} How late the event loop was, the 99th percentile since it was last asked.
-gauge waypost_build_info{version} 1, with the version of Waypost.
-gauge waypost_points Points that are served.
-gauge waypost_snapshot_timestamp_seconds When the export that is served was made.
-gauge waypost_snapshot_age_seconds Time since the export that is served was made.
-gauge waypost_snapshot_loaded_timestamp_seconds When the snapshot that is served was loaded.
-gauge waypost_stale 1 while the newest snapshot is not the one served.
-gauge waypost_building_seconds How long the snapshot that is being built has been; 0 when none is.
-counter waypost_reloads_total{outcome} Looks at a snapshot file by what came of them.
-histogram waypost_build_seconds{le} Time from opening a snapshot file to serving it.
-gauge waypost_threads_behind Threads that have not taken over the newest snapshot yet.
-gauge waypost_exports Exports under way.
-gauge waypost_exports_old_generations Replaced snapshots that are kept for exports under way.
-counter waypost_exports_total{outcome} Exports by what became of them.
-gauge waypost_posts_accepted 1 while points are accepted.
-counter waypost_posts_total{outcome} Points that were posted and could be read, by what came of them.
-gauge waypost_journal_bytes Size of the journal.
-gauge waypost_journal_waiting Posts that the journal keeps.
-gauge waypost_journal_sequence Sequence of the newest post.
-gauge waypost_journal_failing 1 while the journal cannot be written.
-gauge waypost_journal_lag_posts Posts of other instances that are not served yet.
-gauge waypost_journal_lag_seconds Time since all posts of other instances were served.
-counter waypost_journal_losses_total How often posts were gone that had been served.
-histogram waypost_journal_flush_seconds{le} Time until points that were written to the journal are on stable storage.
-gauge waypost_tail_rows Accepted points that each query looks at one by one.
-counter waypost_folds_total{outcome} Tries to make accepted points part of the indexes, by whether they came to an end.
-counter waypost_images_total{outcome} Images that came with posts, by what came of them.
-counter waypost_image_bytes_total Bytes of the images that were made.
-counter waypost_image_seconds_total Time from upload to image.
-`;
+const METRICS = readFileSync(new URL('../../../assets/metrics.txt', import.meta.url), 'utf8');
 
 /** What the library has of its own that takes longer the more connections are open. */
 const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [

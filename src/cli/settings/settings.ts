@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { InputError } from '../../model/quote.js';
 import { isToken } from '../../model/units.js';
 import {
@@ -6,7 +7,6 @@ import {
   byteSize,
   duration,
   hostList,
-  MOST_AUTO_WORKERS,
   oneOf,
   originList,
   publicUrl,
@@ -32,124 +32,7 @@ type Parse = (text: string) => unknown;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /** Each flag with what its value is, and its default; below it what it does. */
-const TABLE = `
---snapshot <file> required
-  snapshot file to serve, a folder or pattern such as folder/*.waypost whose newest whole file is
-  served, or an address, https://… or s3://…: native, NDJSON, JSON, GeoJSON, CSV or MessagePack, all
-  but native also gzipped, or Parquet
---downloads <folder>
-  where a snapshot from an address is downloaded to, and removed once it is loaded; the folder of
-  --journal, else the one for temporary files, where absent
---notifications <file>
-  notifications to serve beside those of a native snapshot: NDJSON or JSON
---tokens <file>
-  file of access tokens, made by waypost token add; without it every token is unknown
---media <place>
-  folder, or s3://bucket/prefix, of the images of points, served under /media/; without it there are
-  none
---max-image-bytes <size> = 20MiB
-  most that an image may have as it is sent; one of more gets 413
---max-image-pixels <number> = 64000000
-  most pixels that an image may have, width times height, and a PNG 40 million; one of more gets 400
---image-timeout <time> = 10s
-  how long an image may take to be decoded; one that takes longer gets 400
---journal <file>
-  file that keeps accepted points, postgres://user@host/database for one that several instances
-  share, or none to only read; beside the snapshot and called like it with .journal behind when
-  absent
---journal-wait <time> = 30s
-  how long a start waits for a journal that cannot be read or reached
---journal-timeout <time> = 10s
-  how long a database may take to confirm accepted points before they get 503
---journal-any-fs
-  take a journal on NFS, SMB or FUSE, too, whose locks and flushes may not hold what they promise
---require-token
-  accept points only from holders of a token
---posts-per-address <number> = 60
-  points a minute that are accepted from one address without a token; 0 for any number
---posts-per-token <number> = 600
-  points a minute that are accepted from one user; 0 for any number
---host <address> = 127.0.0.1
-  address to listen on, or several with commas between; 0.0.0.0 or :: for all
---port <number> = 8080
-  port to listen on; 0 takes any free one
---listen-timeout <time> = 15s
-  how long to wait for a port that is taken, such as by a process that is still ending; 0 gives up
-  at once
---public-url <url>
-  what links in answers begin with, instead of the Host of the request
---time-zone <name> = UTC
-  where times stand that name no offset, in queries and in snapshots, such as Europe/Helsinki
---max-invalid <number> = 0
-  invalid records to leave out before a snapshot is refused; native files are never mended
---max-shrink <percent> = 50
-  hold back a new snapshot that lost more than this share of the points; 100 takes any
---accept-page
-  serve a page of a longer list as if it were all of it
---allow-empty
-  serve a snapshot without points
---watch <mode> = events
-  how to learn of a new snapshot: events, poll (for network file systems) or off
---poll-interval <time> = 5s
-  how often --watch poll looks, and how often an address is asked
---settle <time> = 500ms
-  how long a new file must hold still before it is read
---warm-up <time> = 500ms
-  how long each thread asks itself questions before it takes those of clients; 0s for not at all
---workers <number> = auto
-  threads that answer, all from the same memory; auto for one a core, ${MOST_AUTO_WORKERS} at most
---admin-token <token>
-  opens POST /admin/reload to whoever sends it, as a token of --tokens for admins does; without any
-  there is no such address
---operations-host <address> = 127.0.0.1
-  address for operators, where --operations-port is given
---operations-port <number>
-  port for health, metrics and reload, which are then nowhere else; 0 takes any free one
---trust-proxy
-  take scheme and host of the links from X-Forwarded-Proto and X-Forwarded-Host, and the address of
-  a client, by which posts are counted, from X-Forwarded-For
---allowed-hosts <names> = *
-  hosts that requests may name, with commas between; .example.org stands for sub-domains too
---cors-origin <origins> = *
-  origins whose pages may read answers, with commas between; * for any, none for none
---answer-cache <size> = 64MiB
-  memory for answers that are asked for again, such as 64MiB; 0 for none
---max-page-bytes <size> = 8MiB
-  most that the records of a page may have as JSON; a page of more gets 400
---max-streams <number> = 1024
-  streams of accepted points that may be open at once; a further one gets 503
---max-exports <number> = 256
-  exports that may be under way at once; a further one gets 503
---compress
-  compress answers, by br or gzip, for clients that accept it
---tile-url <template>
-  raster tiles below the points of the map, such as https://tiles.example/{z}/{x}/{y}.png; an
-  outline of land without
---max-header-size <size> = 32KiB
-  largest request line and headers together; what is larger gets 431
---max-connections <number> = 20000
-  connections that are held at once; a further one takes the place of an idle one, or is closed
---request-timeout <time> = 10s
-  how long a client may take to send a request
---upload-timeout <time> = 60s
-  how long a client may take to send a multipart form, which may hold an image
---answer-timeout <time> = 30s
-  how long a client may take nothing of its answer before it is cut off
---max-unsent <size> = 256MiB
-  memory for answers that clients have not taken yet; beyond it the slowest are cut off
---max-loop-delay <time> = 1s
-  turn requests away with 503 while the event loop is behind by more; 0 never does
---drain-delay <time> = 0
-  how long after a SIGTERM /health/ready answers 503 before connections are refused
---shutdown-timeout <time> = 10s
-  how long requests under way may take after a SIGTERM
---access-log <percent> = 0
-  share of the requests that are logged, a random sample; errors of the service always are
---log-format <format> = auto
-  how lines of the log are written: json for programs, text for people, auto for text on a terminal
---log-level <level> = info
-  least level that is logged: ${LOG_LEVELS.join(', ')}
-`;
+const TABLE = readFileSync(new URL('../../../../assets/settings.txt', import.meta.url), 'utf8');
 
 /** How values are read, by what the table calls them. */
 const BY_KIND: Readonly<Record<string, Parse>> = {

@@ -66,7 +66,7 @@ export interface ServeSettings {
 }
 
 /** A container may see many more cores than it may use. */
-export const MOST_AUTO_WORKERS = 8;
+const MOST_AUTO_WORKERS = 8;
 
 /** A whole number between two bounds, both included. Throws an InputError that names the rule. */
 export function wholeNumber(text: string, least: number, most: number): number {

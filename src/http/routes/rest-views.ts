@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { deltaRecord, deltaRowOf } from '../../index/delta.js';
 import { rankOf } from '../../index/order.js';
 import { frequentTexts } from '../../index/postings.js';
 import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
-import { MAX_TAG_LENGTH, type RecordKey } from '../../model/point.js';
+import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
@@ -77,28 +78,10 @@ function pointSubject({ site }: ViewContext): Partial<Subject> {
 
 const LIST: Crumb = { label: 'Map data points', path: POINTS_PATH };
 
-const given = (type: string, label: string, required = false): object => {
-  return { type, required, read_only: false, label };
-};
-const set = (type: string, label: string): object => ({ ...given(type, label), read_only: true });
-
 /** The fields of a post, in the order that records have; the service sets those that are read. */
-const FIELDS = {
-  id: set('integer', 'ID'),
-  status: set('string', 'Status'),
-  comment: given('string', 'Comment'),
-  image: { ...given('image upload', 'Image'), max_length: 100 },
-  lat: given('decimal', 'Lat', true),
-  lon: given('decimal', 'Lon', true),
-  is_processed: set('boolean', 'Is processed'),
-  created_by: set('integer', 'Created by'),
-  tags: {
-    ...given('list', 'Tags'),
-    child: { ...given('string', 'Tags', true), max_length: MAX_TAG_LENGTH },
-  },
-  created_at: set('datetime', 'Created at'),
-  modified_at: set('datetime', 'Modified at'),
-};
+const FIELDS: object = JSON.parse(
+  readFileSync(new URL('../../../../assets/post-fields.json', import.meta.url), 'utf8'),
+);
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
