@@ -9,15 +9,15 @@ import {
 } from '../formats/record-layout.js';
 import { createFeatureWriter, FEATURE_ROOM } from '../http/formats/features.js';
 import { createProjection, type WriteRecord } from '../http/formats/json-format.js';
-import { createPageCopier } from '../index/record-page.js';
+import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
-import { type BeginFile, type FileEncoder, TextFileEncoder } from './encoder.js';
+import type { BeginFile, FileEncoder } from './export-pieces.js';
 
 const LINE_FEED = 0x0a;
 
 const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
   // a record a line, as answers have it
-  ndjson: (keys) => (keys === undefined ? copyLines() : lines(createProjection(keys), 0)),
+  ndjson: (keys) => lines(keys === undefined ? copyRecord : createProjection(keys), 0),
   // all that a record says as a Feature, its place as it is written
   geojson: (keys) =>
     new TextFileEncoder({
@@ -39,18 +39,45 @@ export async function exportEncoder(name: string): Promise<BeginFile> {
   return name === 'msgpack' ? encodeMsgpack : encodeParquet;
 }
 
-/** Whole records, copied as they are kept. */
-function copyLines(): FileEncoder {
-  const copier = createPageCopier(LINE_FEED);
-  return {
-    add(page) {
-      const target = Buffer.allocUnsafeSlow(page.size + 1);
-      const end = copier.copy(page, target, 0);
-      target[end] = LINE_FEED;
-      return target;
-    },
-    end: () => Buffer.alloc(0),
-  };
+interface TextLayout {
+  /** What stands before the first record, between two, and behind the last one, in ASCII. */
+  readonly before: string;
+  readonly between: string;
+  readonly after: string;
+  /** The most that a record of so many bytes becomes. */
+  room(bytes: number): number;
+  readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
+}
+
+class TextFileEncoder implements FileEncoder {
+  readonly #layout: TextLayout;
+  /** What stands before the next record. */
+  #lead: string;
+
+  constructor(layout: TextLayout) {
+    this.#layout = layout;
+    this.#lead = layout.before;
+  }
+
+  add(page: FetchedPage): Uint8Array<ArrayBuffer> {
+    const { before, between, room, write } = this.#layout;
+    const records = Array.from({ length: page.count }, (_, i) => fetchedRecord(page, i));
+    const most = records.reduce((sum, { length }) => sum + between.length + room(length), 0);
+    const target = Buffer.allocUnsafeSlow(before.length + most);
+    let end = 0;
+    for (const record of records) {
+      if (this.#lead !== '') end += target.write(this.#lead, end, 'latin1');
+      end = write(record, target, end);
+      this.#lead = between;
+    }
+    return target.subarray(0, end);
+  }
+
+  end(): Uint8Array<ArrayBuffer> {
+    const { before, after } = this.#layout;
+    const isEmpty = this.#lead === before && before !== '';
+    return Buffer.from(isEmpty ? before + after : after);
+  }
 }
 
 function lines(write: WriteRecord, room: number): FileEncoder {
@@ -63,6 +90,11 @@ function lines(write: WriteRecord, room: number): FileEncoder {
       return end + 1;
     },
   });
+}
+
+/** A whole record, copied as it is kept. */
+function copyRecord(record: Uint8Array, target: Uint8Array, at: number): number {
+  return copyBytes(record, 0, record.length, target, at);
 }
 
 const QUOTE = 0x22;

@@ -3,14 +3,25 @@ import type { ExportQuery } from '../http/request/list-parameters.js';
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches, DeltaRow } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
-import { fetchMixedPage, fetchPage } from '../index/record-page.js';
+import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
+import type { RecordKey } from '../model/point.js';
 import type { Filters, TimeOrdering } from '../model/query.js';
 import { bitOf, markRun } from '../query/common/marks.js';
 import { matchDelta } from '../query/delta-match.js';
 import { type Engine, orderOf } from '../query/engine.js';
-import { type BeginFile, type FileEncoder, join } from './encoder.js';
+
+/** Begins a file whose records have these keys, all where undefined. */
+export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
+
+/** Makes a file, piece by piece: each follows the one before. */
+export interface FileEncoder {
+  /** Records that a piece must have at most, and their bytes, whatever is asked for. */
+  readonly piece?: { readonly rows: number; readonly bytes: number };
+  add(page: FetchedPage): Uint8Array<ArrayBuffer>;
+  end(): Uint8Array<ArrayBuffer>;
+}
 
 /** The points that are exported from, which stay the same to the end. */
 export interface ExportSource {
@@ -65,7 +76,7 @@ export class Export {
     const found = this.#walk.take(this.#rows, this.#encoder.piece?.bytes ?? bytes);
     const isLast = this.left === 0;
     const parts = found === 0 ? [] : [this.#encode(found)];
-    const piece = isLast ? join([...parts, this.#encoder.end()]) : parts[0]!;
+    const piece = isLast ? joined([...parts, this.#encoder.end()]) : parts[0]!;
     return { bytes: this.#gzip?.add(piece, isLast) ?? piece, isLast };
   }
 
@@ -78,6 +89,11 @@ export class Export {
         : fetchMixedPage(records, count, delta, this.#rows, found);
     return this.#encoder.add(page);
   }
+}
+
+/** One part behind the other, in memory of its own, which can go to another thread. */
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(Buffer.concat(parts));
 }
 
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
@@ -105,7 +121,7 @@ class Gzip {
       sums.writeUInt32LE(this.#bytes % 2 ** 32, 4);
       parts.push(LAST_BLOCK, sums);
     }
-    return join(parts);
+    return joined(parts);
   }
 }
 

@@ -3,7 +3,7 @@ import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import { Packr } from 'msgpackr';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
-import { type FileEncoder, join } from './encoder.js';
+import { type FileEncoder, joined } from './export-pieces.js';
 
 /** Records of a row group, and their bytes: some 100 ms of work. */
 const GROUP = { rows: 10_000, bytes: 4 * 1024 * 1024 };
@@ -155,7 +155,7 @@ export function encodeMsgpack(keys: readonly RecordKey[] | undefined): FileEncod
   const packr = new Packr({ useRecords: false, variableMapSize: true });
   return {
     add: (page) =>
-      join(
+      joined(
         parseRecords(page).map((record) => {
           const shown = Object.entries(record).filter(
             ([key]) => keys === undefined || keys.includes(key as RecordKey),
