@@ -87,7 +87,8 @@ export class Store {
         const { key } = given;
         const earlier = key && (inBatch.get(key.name) ?? db.find(key.name));
         if (earlier !== undefined) return earlier;
-        const post = { ...given, sequence: ++lastSequence };
+        const { id, createdAt, record } = given;
+        const post = { sequence: ++lastSequence, id, createdAt, record, key };
         if (key !== undefined) inBatch.set(key.name, post);
         added.push(post);
         return lastSequence;
