@@ -60,6 +60,12 @@ export function blockOf(
   return { count, ...columns } as unknown as ColumnBlock;
 }
 
+/** The memory of a block, to be given to another thread. */
+export function memoryOfBlock({ records, ...columns }: PointBlock): ArrayBuffer[] {
+  const all = [records, ...COLUMN_NAMES.map((name) => columns[name])];
+  return all.map(({ buffer }) => buffer as ArrayBuffer);
+}
+
 export function allocateColumns(count: number): ColumnBlock {
   return blockOf(count, (name) =>
     name === 'length' ? new Uint32Array(count) : new Float64Array(count),

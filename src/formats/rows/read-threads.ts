@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../../model/calls.js';
+import { memoryOfBlock } from '../block.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import type { Piece } from './piece.js';
 import { MAX_RAW_BYTES } from './row.js';
@@ -124,9 +125,6 @@ function startThread(zone: string): { readonly worker: Worker; readonly calls: C
 /** The memory of what a thread has read, to be given away with it. */
 export function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
   return pieces.flatMap(({ block, places }) => {
-    if (block === undefined) return [places.buffer as ArrayBuffer];
-    const { records, id, lat, lon, createdAt, modifiedAt, length } = block;
-    const all = [places, records, id, lat, lon, createdAt, modifiedAt, length];
-    return all.map(({ buffer }) => buffer as ArrayBuffer);
+    return [places.buffer as ArrayBuffer, ...(block === undefined ? [] : memoryOfBlock(block))];
   });
 }
