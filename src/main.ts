@@ -1,11 +1,13 @@
 #!/usr/bin/env node
 import { Command, Option } from 'commander';
 import {
-  addJournalCommands,
+  age,
   argument,
   demand,
   endWithReader,
   interruption,
+  maxInvalid,
+  type RunOptions,
   timeZone,
   whole,
 } from './cli/arguments.js';
@@ -30,6 +32,12 @@ const FORMATS =
 const STREAMS =
   'Standard input is copied to a temporary file beside the output first. What goes to standard output is not\n' +
   'whole or not at all: look at the exit code, which is 0 when all of it was written.';
+
+const FILE =
+  'journal that no service has open, a copy of one, the address of a service (http://…; ' +
+  'its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
+
+const ANY = whole(0, Number.MAX_SAFE_INTEGER);
 
 /** What diff ends with where it cannot compare. */
 const TROUBLE = 2;
@@ -74,7 +82,7 @@ program
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackOptions) => {
     const { packSnapshot } = await import('./cli/pack.js');
-    await endWithReader();
+    endWithReader();
     await packSnapshot(input, output, { ...options, signal: interruption() });
   });
 
@@ -89,7 +97,7 @@ program
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: VerifyOptions) => {
     const { verify } = await import('./cli/verify.js');
-    await endWithReader();
+    endWithReader();
     process.exitCode = await verify(file, options);
   });
 
@@ -118,7 +126,7 @@ program
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: ExportOptions) => {
     const { exportSnapshot } = await import('./cli/export.js');
-    await endWithReader();
+    endWithReader();
     await exportSnapshot(input, output, { ...options, signal: interruption() });
   });
 
@@ -142,7 +150,7 @@ program
   .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
   .action(async (first: string, second: string, options: DiffOptions) => {
     const { diff } = await import('./cli/diff.js');
-    await endWithReader();
+    endWithReader();
     process.exitCode = TROUBLE;
     process.exitCode = await diff(first, second, options);
   });
@@ -157,7 +165,7 @@ const generateCommand = program
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
     const { generateSnapshot } = await import('./cli/generate.js');
-    await endWithReader();
+    endWithReader();
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
 
@@ -211,7 +219,60 @@ tokenCommand
     console.log(found ?? 'unknown');
   });
 
-addJournalCommands(program);
+const journal = program
+  .command('journal')
+  .description('look into a journal of accepted points')
+  .helpCommand(false);
+
+journal
+  .command('list')
+  .description('tell which posts it has')
+  .argument('<file>', FILE)
+  .action(async (file: string) => {
+    const { listJournal } = await import('./cli/journal-posts.js');
+    endWithReader();
+    for await (const line of listJournal(file)) console.log(line);
+  });
+
+journal
+  .command('export')
+  .description('write the posts as NDJSON: their records, with sequence, key and user')
+  .argument('<file>', FILE)
+  .argument('[output]', 'file to write, whole or not at all; - for standard output', '-')
+  .option('--after <number>', 'leave out sequences up to this one', ANY, 0)
+  .action(async (file: string, output: string, options: { after: number }) => {
+    const { exportJournal } = await import('./cli/journal-posts.js');
+    endWithReader();
+    const print = (line: string): void => console.error(line);
+    await exportJournal(file, output, { ...options, stdout: process.stdout, print });
+  });
+
+journal
+  .command('prune')
+  .description('remove posts of a database that are a day old and that all snapshots have')
+  .argument('<address>', 'address of the database, postgres://…')
+  .option('--through <number>', 'keep sequences behind this one', ANY)
+  .option('--older-than <time>', 'keep younger ones, such as 12h or 7d', age)
+  .action(async (address: string, options: { through?: number; olderThan?: number }) => {
+    if (Object.keys(options).length === 0) {
+      throw new InputError('journal prune: expected --through, --older-than or both');
+    }
+    const { pruneJournal } = await import('./cli/journal-posts.js');
+    console.log(await pruneJournal(address, options));
+  });
+
+program
+  .command('compact')
+  .description('write a snapshot and the posts of a journal as one native snapshot')
+  .argument('<snapshot>', 'snapshot of any format')
+  .argument('<journal>', FILE)
+  .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
+  .addOption(timeZone())
+  .action(async (snapshot: string, file: string, output: string, options: RunOptions) => {
+    const { compactSnapshot } = await import('./cli/pack.js');
+    endWithReader();
+    await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
+  });
 
 try {
   // commander reads the variables from here
@@ -229,11 +290,4 @@ function optionOf({ flag, environment, help, fallback, parse }: Setting): Option
   if (parse !== undefined) option.argParser(argument(parse));
   if (fallback === undefined) return option;
   return option.default(parse === undefined ? fallback : parse(fallback), fallback);
-}
-
-function maxInvalid(): Option {
-  const help = 'invalid records to leave out before the file is refused';
-  return new Option('--max-invalid <number>', help)
-    .argParser(whole(0, Number.MAX_SAFE_INTEGER))
-    .default(0);
 }

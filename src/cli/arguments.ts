@@ -1,7 +1,12 @@
+import { closeSync, createReadStream, openSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { InputError } from '../model/quote.js';
+import { removeLeftovers, temporaryIn, unwritable, writeAll } from '../formats/system-files.js';
+import { forTerminal, InputError } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
-import type { RunOptions } from './standard-streams.js';
 
 export function whole(least: number, most: number): (text: string) => number {
   return argument((text) => wholeNumber(text, least, most));
@@ -11,6 +16,20 @@ export function whole(least: number, most: number): (text: string) => number {
 export function timeZone(): Option {
   const help = 'where times stand that name no offset, such as Europe/Helsinki';
   return new Option('--time-zone <name>', help).default('UTC');
+}
+
+export function maxInvalid(): Option {
+  const help = 'invalid records to leave out before the file is refused';
+  return new Option('--max-invalid <number>', help)
+    .argParser(whole(0, Number.MAX_SAFE_INTEGER))
+    .default(0);
+}
+
+/** Milliseconds of an age. */
+export function age(text: string): number {
+  const [, digits, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
+  if (digits === undefined) throw new InvalidArgumentError('expected an age such as 12h or 7d');
+  return Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
 }
 
 /** Makes a parser's complaint one about the flag. */
@@ -23,12 +42,6 @@ export function argument<T>(parse: (text: string) => T): (text: string) => T {
       throw new InvalidArgumentError(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
     }
   };
-}
-
-/** Lets a command end quietly, with 141, when whoever reads its output leaves. */
-export async function endWithReader(): Promise<void> {
-  const streams = await import('./standard-streams.js');
-  streams.endWithReader();
 }
 
 /** Fires when the user interrupts, so that no half-written file stays behind. */
@@ -51,72 +64,123 @@ export function demand(command: Command, flags: readonly string[]): void {
   }
 }
 
-const ANY = whole(0, Number.MAX_SAFE_INTEGER);
+/** Stands for standard input or standard output where a file is named. */
+export const STANDARD = '-';
 
-const FILE =
-  'journal that no service has open, a copy of one, the address of a service (http://…; ' +
-  'its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
-
-/** Milliseconds of an age. */
-function age(text: string): number {
-  const [, digits, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
-  if (digits === undefined) throw new InvalidArgumentError('expected an age such as 12h or 7d');
-  return Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
+/** What commands that read a snapshot may be told. */
+export interface RunOptions {
+  /** How many invalid records are left out before the input is refused; 0 where absent. */
+  readonly maxInvalid?: number;
+  readonly timeZone?: string | undefined;
+  /** What `-` stands for as input and as output; standard input and output where absent. */
+  readonly stdin?: Readable;
+  readonly stdout?: Writable;
+  /** Takes each line for people; standard output where absent, or error where that is the output. */
+  readonly print?: (line: string) => void;
+  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream | undefined;
+  /** Aborted, it stops the work and leaves nothing behind. */
+  readonly signal?: AbortSignal | undefined;
 }
 
-export function addJournalCommands(program: Command): void {
-  const journal = program
-    .command('journal')
-    .description('look into a journal of accepted points')
-    .helpCommand(false);
+/** Tells people what was written to `output`. */
+export function tell(lines: readonly string[], output: string, { print }: RunOptions): void {
+  const channel = output === STANDARD ? process.stderr : process.stdout;
+  const say = print ?? ((line: string) => channel.write(`${line}\n`));
+  for (const line of lines) say(forTerminal(line));
+}
 
-  journal
-    .command('list')
-    .description('tell which posts it has')
-    .argument('<file>', FILE)
-    .action(async (file: string) => {
-      const { listJournal } = await import('./journal-posts.js');
-      await endWithReader();
-      for await (const line of listJournal(file)) console.log(line);
-    });
+/** The name of an output for people. */
+export function nameOf(output: string): string {
+  return output === STANDARD ? 'standard output' : output;
+}
 
-  journal
-    .command('export')
-    .description('write the posts as NDJSON: their records, with sequence, key and user')
-    .argument('<file>', FILE)
-    .argument('[output]', 'file to write, whole or not at all; - for standard output', '-')
-    .option('--after <number>', 'leave out sequences up to this one', ANY, 0)
-    .action(async (file: string, output: string, options: { after: number }) => {
-      const { exportJournal } = await import('./journal-posts.js');
-      await endWithReader();
-      const print = (line: string): void => console.error(line);
-      await exportJournal(file, output, { ...options, stdout: process.stdout, print });
-    });
+const OWNER_ONLY = 0o600;
 
-  journal
-    .command('prune')
-    .description('remove posts of a database that are a day old and that all snapshots have')
-    .argument('<address>', 'address of the database, postgres://…')
-    .option('--through <number>', 'keep sequences behind this one', ANY)
-    .option('--older-than <time>', 'keep younger ones, such as 12h or 7d', age)
-    .action(async (address: string, options: { through?: number; olderThan?: number }) => {
-      if (Object.keys(options).length === 0) {
-        throw new InputError('journal prune: expected --through, --older-than or both');
-      }
-      const { pruneJournal } = await import('./journal-posts.js');
-      console.log(await pruneJournal(address, options));
-    });
+/** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
+const READER_LEFT = 141;
 
-  program
-    .command('compact')
-    .description('write a snapshot and the posts of a journal as one native snapshot')
-    .argument('<snapshot>', 'snapshot of any format')
-    .argument('<journal>', FILE)
-    .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
-    .addOption(timeZone())
-    .action(async (snapshot: string, file: string, output: string, options: RunOptions) => {
-      const { compactSnapshot } = await import('./pack.js');
-      await endWithReader();
-      await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
+/** Ends the process without a word, with 141, when nobody reads what it says. */
+export function endWithReader(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(READER_LEFT);
+      throw error;
     });
+  }
+}
+
+/**
+ * Gives `run` the path of an input, and its name for people. Standard input is copied to a temporary
+ * file, which lies beside `output`, or where temporary files do, and is gone afterwards.
+ */
+export async function withInput<T>(
+  input: string,
+  output: string,
+  { stdin, signal }: RunOptions,
+  run: (path: string, name: string) => Promise<T>,
+): Promise<T> {
+  if (input !== STANDARD) return run(input, input);
+  const folder = output === STANDARD ? tmpdir() : dirname(output);
+  removeLeftovers(folder);
+  const path = temporaryIn(folder);
+  const remove = (): void => rmSync(path, { force: true });
+  process.once('exit', remove);
+  try {
+    const fd = open(path);
+    try {
+      await pipeline(
+        // read no earlier: it would keep the process
+        stdin ?? process.stdin,
+        async (chunks: AsyncIterable<Uint8Array>) => {
+          for await (const chunk of chunks) writeAll(fd, chunk);
+        },
+        signal === undefined ? {} : { signal },
+      );
+    } finally {
+      closeSync(fd);
+    }
+    return await run(path, 'standard input');
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (!(error instanceof InputError)) throw unwritable('standard input', folder, error);
+    throw new InputError(error.message.replaceAll(path, 'standard input'), { cause: error });
+  } finally {
+    process.off('exit', remove);
+    remove();
+  }
+}
+
+/** Lets `write` fill a file without a name, and sends its bytes to a stream. */
+export async function withOutput<T>(
+  output: Writable & { readonly isTTY?: boolean },
+  write: (fd: number) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (output.isTTY === true) {
+    throw new InputError(
+      'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
+    );
+  }
+  removeLeftovers(tmpdir());
+  const path = temporaryIn(tmpdir());
+  const fd = open(path);
+  try {
+    rmSync(path);
+    const result = await write(fd);
+    const bytes = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: 1 << 20 });
+    await pipeline(bytes, output, { end: false, ...(signal === undefined ? {} : { signal }) });
+    return result;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function open(path: string): number {
+  try {
+    // snapshots may hold what is not for every user of the machine
+    return openSync(path, 'wx+', OWNER_ONLY);
+  } catch (error) {
+    throw unwritable('a temporary file', dirname(path), error);
+  }
 }

@@ -6,7 +6,7 @@ import type { ReadOptions } from '../formats/snapshot.js';
 import { forTerminal } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
-import type { RunOptions } from './standard-streams.js';
+import type { RunOptions } from './arguments.js';
 
 export interface DiffOptions extends Pick<RunOptions, 'maxInvalid' | 'timeZone' | 'progressTo'> {
   /** `summary` for people, `ndjson` for a line for each difference. */

@@ -20,9 +20,9 @@ import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { createEngine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
+import { nameOf, type RunOptions, STANDARD, tell, withInput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
-import { nameOf, type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
 const PIECE_BYTES = 1024 * 1024;
 

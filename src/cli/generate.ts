@@ -8,11 +8,11 @@ import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { isWhole } from '../model/units.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
+import type { RunOptions } from './arguments.js';
 import { inventPoints } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
 import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { writeSorted } from './pack.js';
-import type { RunOptions } from './standard-streams.js';
 
 interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
   /** How many, 1 to {@link MAX_POINTS}. */

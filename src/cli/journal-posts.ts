@@ -20,7 +20,7 @@ import { type Post, type Posted, postLine, readPostLine } from '../posts/journal
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { counted } from '../serving/progress.js';
-import { nameOf, STANDARD } from './standard-streams.js';
+import { nameOf, STANDARD } from './arguments.js';
 
 /** Has the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';

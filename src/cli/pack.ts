@@ -23,15 +23,8 @@ import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
+import { nameOf, type RunOptions, STANDARD, tell, withInput, withOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
-import {
-  nameOf,
-  type RunOptions,
-  STANDARD,
-  tell,
-  withInput,
-  withOutput,
-} from './standard-streams.js';
 
 export interface PackOptions extends RunOptions, Leniency {
   /** The watermark; where absent, what a native input says. */

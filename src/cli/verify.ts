@@ -17,8 +17,8 @@ import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
+import { type RunOptions, STANDARD, tell, withInput } from './arguments.js';
 import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './pack.js';
-import { type RunOptions, STANDARD, tell, withInput } from './standard-streams.js';
 
 export type VerifyOptions = RunOptions & Leniency;
 
