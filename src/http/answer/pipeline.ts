@@ -101,20 +101,20 @@ export function createPipeline(answering: Answering): Pipeline {
       } catch (error) {
         if (error !== EXCEEDED) throw error;
         const client = clientOf(raw, answering.origin.trustProxy);
-        hand({ ...question, state, generation: identityOf(generation), client }, job);
+        void hand({ ...question, state, generation: identityOf(generation), client }, job);
       }
     }
 
-    function hand(question: Omit<PageQuestion, 'ended'>, job: Job): void {
+    async function hand(question: Omit<PageQuestion, 'ended'>, job: Job): Promise<void> {
       const { reply } = job;
-      askSlowLane(answering.slowLane, question, formats, {
-        socket: reply.request.raw.socket,
-        done(made) {
-          if (sender.sendKnown(reply, made.state, made.heads)) return;
-          delivery.send(made, { ...job, memory: FRESH_MEMORY });
-        },
-        failed: (reason) => void reply.send(reason),
-      });
+      const { socket } = reply.request.raw;
+      try {
+        const made = await askSlowLane(answering.slowLane, question, formats, socket);
+        if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
+        delivery.send(made, { ...job, memory: FRESH_MEMORY });
+      } catch (error) {
+        if (!socket.destroyed) void reply.send(error);
+      }
     }
   };
 }

@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
 import { sharedArray } from '../../index/shared-array.js';
@@ -20,50 +21,39 @@ import type {
 /** Milliseconds after which a question is given up. */
 const LONGEST_MS = 10_000;
 
-export interface Waiter {
-  readonly socket: {
-    readonly destroyed: boolean;
-    on(event: 'close', ended: () => void): unknown;
-    off(event: 'close', ended: () => void): unknown;
-  };
-  done(made: Made): void;
-  failed(error: unknown): void;
-}
-
-/** Asks the slow lane until there is an answer, the client has gone or it takes too long. */
-export function askSlowLane(
+/**
+ * Asks the slow lane until there is an answer, the client has gone or it takes too long. Rejects
+ * with what the lane answers instead of a page.
+ */
+export async function askSlowLane(
   lane: SlowLane,
   question: Omit<PageQuestion, 'ended'>,
   formats: readonly Format[],
-  { socket, done, failed }: Waiter,
-): void {
+  socket: Socket,
+): Promise<Made> {
   const ended = sharedArray(Int32Array, 1);
   const end = (): void => void Atomics.store(ended, 0, 1);
-  let timer: NodeJS.Timeout;
+  let timer: NodeJS.Timeout | undefined;
   const late = new Promise<LaneAnswer>((resolve) => {
     timer = setTimeout(() => {
       end();
       resolve(refusalOf(tookTooLong()));
     }, LONGEST_MS);
   });
+  if (socket.destroyed) end();
   socket.on('close', end);
-
-  function take(answer: LaneAnswer): void {
-    clearTimeout(timer);
-    socket.off('close', end);
-    if (socket.destroyed) return;
-    const made = successOf(answer);
+  try {
+    const made = successOf(await Promise.race([lane.ask({ ...question, ended }), late]));
     if ('export' in made) throw new Error('Expected a page, got an export.');
     const { buffer, byteOffset, byteLength } = made.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const format = formats[question.format]!;
     const heads = made.heads.map((head) => ({ ...head, format }));
-    done({ heads, body, work: made.work, state: made.state });
+    return { heads, body, work: made.work, state: made.state };
+  } finally {
+    clearTimeout(timer);
+    socket.off('close', end);
   }
-
-  Promise.race([lane.ask({ ...question, ended }), late])
-    .then(take)
-    .catch(failed);
 }
 
 /** An answer that is none of the two kinds of errors, which are thrown. */

@@ -189,10 +189,7 @@ function createLineMaker(
     const { socket } = request.raw;
     const wanted = { ...question, state, client, generation: identityOf(generation) };
     const ask = (parts?: GenerationParts): Promise<Made> =>
-      new Promise((done, failed) => {
-        const waiter = { socket, done, failed };
-        askSlowLane(context.slowLane, { ...wanted, parts }, view.formats, waiter);
-      });
+      askSlowLane(context.slowLane, { ...wanted, parts }, view.formats, socket);
     const made = await ask();
     return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
   }
