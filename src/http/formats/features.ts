@@ -9,7 +9,14 @@ import {
 } from '../../formats/record-layout.js';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { type WriteRecord, writeBody } from './json-format.js';
-import { type Format, type Link, type ListFacts, selfLink } from './representation.js';
+import {
+  type Exchange,
+  type Format,
+  type Link,
+  type ListFacts,
+  type Page,
+  selfLink,
+} from './representation.js';
 
 const GEOJSON_TYPE = 'application/geo+json';
 
@@ -21,21 +28,33 @@ export const GEOJSON: Format = {
   contentType: GEOJSON_TYPE,
   headers: [],
   maxBytes: Number.POSITIVE_INFINITY,
-  encode({ list, records, keys }, exchange) {
-    const before =
-      list === undefined ? '' : beforeFeatures(list, records.count, linksMember(listLinks(list)));
-    const after = list === undefined ? '' : AFTER_FEATURES;
-    const write = createFeatureWriter(keys);
-    return writeBody({ before, after, records, room: FEATURE_ROOM, write }, exchange);
-  },
+  encode: (page, exchange) => encodeFeatures(page, exchange, page.list && listLinks(page.list)),
 };
 
-const AFTER_FEATURES = ']}';
-
-/** A collection up to its first Feature; `own` are further members, with a comma in front. */
-function beforeFeatures({ count }: ListFacts, returned: number, links: string, own = ''): string {
-  const numbers = `"numberMatched":${count},"numberReturned":${returned}`;
-  return `{"type":"FeatureCollection"${own},${numbers},${links},"features":[`;
+/**
+ * Makes a collection of the records of a list, else a Feature; `links` are its own where it has any,
+ * and `stamp` is a further member of a collection, with a comma in front.
+ */
+function encodeFeatures(
+  { list, records, keys }: Page,
+  exchange: Exchange,
+  links?: readonly Link[],
+  stamp = '',
+): Buffer<ArrayBuffer> {
+  // addresses are ASCII without quotes or backslashes
+  const texts = links?.map(
+    ({ rel, type, href }) => `{"rel":"${rel}","type":"${type}","href":"${href}"}`,
+  );
+  const member = texts === undefined ? '' : `,"links":[${texts.join(',')}]`;
+  if (list === undefined) {
+    const room = FEATURE_ROOM + member.length;
+    const write = createFeatureWriter(keys, member);
+    return writeBody({ before: '', after: '', records, room, write }, exchange);
+  }
+  const numbers = `"numberMatched":${list.count},"numberReturned":${records.count}`;
+  const before = `{"type":"FeatureCollection"${stamp},${numbers}${member},"features":[`;
+  const write = createFeatureWriter(keys);
+  return writeBody({ before, after: ']}', records, room: FEATURE_ROOM, write }, exchange);
 }
 
 function listLinks({ links, base, pairs }: ListFacts): Link[] {
@@ -44,14 +63,6 @@ function listLinks({ links, base, pairs }: ListFacts): Link[] {
   if (next !== null) all.push(linkTo('next', next));
   if (previous !== null) all.push(linkTo('prev', previous));
   return all;
-}
-
-/** A member with links, whose addresses are ASCII without quotes or backslashes. */
-function linksMember(links: readonly Link[]): string {
-  const texts = links.map(
-    ({ rel, type, href }) => `{"rel":"${rel}","type":"${type}","href":"${href}"}`,
-  );
-  return `"links":[${texts.join(',')}]`;
 }
 
 function linkTo(rel: string, href: string): Link {
@@ -127,16 +138,10 @@ const ITEMS: Format = {
   sizeParameter: 'limit',
   // the time when an answer was made is in it
   isWeak: true,
-  encode({ list, records, keys, related = [] }, exchange) {
-    const own = list === undefined ? [] : listLinks(list);
-    const links = linksMember([...own, ...related]);
-    const inFeature = list === undefined ? `,${links}` : '';
-    const before =
-      list === undefined ? '' : beforeFeatures(list, records.count, links, timeStamp());
-    const after = list === undefined ? '' : AFTER_FEATURES;
-    const room = FEATURE_ROOM + inFeature.length;
-    const write = createFeatureWriter(keys, inFeature);
-    return writeBody({ before, after, records, room, write }, exchange);
+  encode(page, exchange) {
+    const links = [...(page.list ? listLinks(page.list) : []), ...(page.related ?? [])];
+    const stamp = `,"timeStamp":"${new Date().toISOString()}"`;
+    return encodeFeatures(page, exchange, links, stamp);
   },
 };
 
@@ -145,7 +150,3 @@ export const ITEMS_FORMATS: readonly Format[] = [
   ITEMS,
   { ...ITEMS, parameter: 'json', mediaType: 'application/json' },
 ];
-
-function timeStamp(): string {
-  return `,"timeStamp":"${new Date().toISOString()}"`;
-}
