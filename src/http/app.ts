@@ -4,7 +4,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Tokens } from '../posts/tokens/file.js';
 import { createAtLeast } from './answer/at-least.js';
 import type { Context, Observe } from './answer/context.js';
-import { corsHeaders, EXPOSED, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
+import { corsHeaders, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
 import { JSON_FORMAT } from './formats/json-format.js';
 import { createGate, type Handler } from './gate.js';
 import {
@@ -31,7 +31,7 @@ import { originForm, queryOf } from './request/origin.js';
 import { last, parseQueryString } from './request/query-string.js';
 import { addBatch } from './routes/batch.js';
 import { addMedia, addStatic, addViewer } from './routes/files.js';
-import { addPosting, REPLAYED } from './routes/posting.js';
+import { addPosting } from './routes/posting.js';
 import {
   addFrontDoor,
   addResource,
@@ -210,9 +210,6 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending:
   const { corsOrigin } = sending;
   const cors = corsHeaders(request.headers.origin, corsOrigin);
   for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
-  if (cors.length > 0 && reply.hasHeader(REPLAYED)) {
-    reply.header('Access-Control-Expose-Headers', `${EXPOSED}, ${REPLAYED}`);
-  }
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
   const isFile = request.routeOptions.config?.isFile === true;
   const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });

@@ -120,8 +120,8 @@ export function fixedHeaders(allow: string, dependence: Dependence): string[] {
 }
 
 /** Headers that scripts may read. */
-export const EXPOSED =
-  'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+const EXPOSED =
+  'Allow, ETag, Idempotency-Replayed, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',

@@ -33,7 +33,6 @@ import { readMultipart } from '../request/multipart.js';
 import { checkSameSite } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
 
-export const REPLAYED = 'Idempotency-Replayed';
 /** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
@@ -59,8 +58,8 @@ export function addPosting(
   const { posts, uploads } = posting;
   const { corsOrigin, compress, site, bodies } = context;
   const dependence = { isPersonal: false, compress, corsOrigin };
-  const own = fixedHeaders(ALLOW_POINTS, dependence);
-  const fixed = linesOf([...own, ...Object.entries(SHARED).flat()]);
+  const shared = Object.entries(SHARED).flat();
+  const fixed = linesOf([...fixedHeaders(ALLOW_POINTS, dependence), ...shared]);
   const write = createWrite(context, observe);
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -97,18 +96,17 @@ export function addPosting(
     if (answer.kind === 'unavailable') throw unavailable(answer.reason);
     const { id, record, sequence } = answer;
     const location = `${origin}${POINTS_PATH}${id}/`;
-    if (isPage || answer.kind === 'replayed') {
+    const own = { [SEQUENCE]: String(sequence), Location: location };
+    if (answer.kind === 'replayed') Object.assign(own, { 'Idempotency-Replayed': 'true' });
+    if (isPage) {
       const Vary = varyOf(dependence);
-      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, Location: location, ...SHARED });
-      reply.header(SEQUENCE, sequence);
-      if (answer.kind === 'replayed') reply.header(REPLAYED, 'true');
-      const bytes = Buffer.from(record);
-      if (!isPage) return reply.send(bytes);
+      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, ...own, ...SHARED });
       const made = `${site.prefix}${POINTS_PATH}${id}/`;
-      sendCreatedPage(reply, site, subject, `Map data point ${id}`, made, bytes);
+      const title = `Map data point ${id}`;
+      sendCreatedPage(reply, site, subject, title, made, Buffer.from(record));
       return reply;
     }
-    let lines = `${SEQUENCE}: ${sequence}\r\nLocation: ${location}\r\n${fixed}`;
+    let lines = linesOf(Object.entries(own).flat()) + fixed;
     lines += `Content-Length: ${Buffer.byteLength(record)}\r\n`;
     // where the client did, the writer adds it
     if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
