@@ -12,8 +12,7 @@ import {
 } from '../src/http/answer/node-internals.js';
 import { SharedRoom } from '../src/posts/media/shared-room.js';
 import { listen } from './support/sockets.js';
-import { assert, test } from './support/uvu.js';
-import { until } from './support/wait.js';
+import { assert, test, until } from './support/uvu.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
-import { makeFolder } from '../support/folder.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
-import { testUnless } from '../support/uvu.js';
+import { makeFolder, testUnless } from '../support/uvu.js';
 import { HOSTILE_RECORDS } from './hostile-records.js';
 
 /** The service whose pages all tests of a file open, and which accepts points. */

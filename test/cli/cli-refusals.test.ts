@@ -6,10 +6,9 @@ import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { startReloading } from '../support/reloading.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runCommand, SNAPSHOT } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 

@@ -11,8 +11,7 @@ import {
   SNAPSHOT,
   startService,
 } from '../support/service.js';
-import { rounds } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, rounds, test } from '../support/uvu.js';
 
 /** Nothing that is refused gets as far as to look for its snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];

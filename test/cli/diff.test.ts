@@ -6,12 +6,11 @@ import { text } from 'node:stream/consumers';
 import { diff } from '../../src/cli/diff.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
-import { makeFolder } from '../support/folder.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
 import { MAIN } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 /** A record in its rendered form. */
 function rendered(fields: Fields): Fields {

@@ -6,14 +6,12 @@ import { type ExportOptions, exportSnapshot } from '../../src/cli/export.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
-import { engineOf } from '../support/engine.js';
+import { engineOf, exportPieces, linesOf } from '../support/engine.js';
 import { refusal } from '../support/errors.js';
-import { exportPieces, linesOf } from '../support/exporting.js';
-import { makeFolder } from '../support/folder.js';
 import { newPost, withJournal } from '../support/journals.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const notes = scatterNotes(9, 4_000);
 const rows = notes.map((note) => `${renderPoint(pointOf(note))}\n`).join('');

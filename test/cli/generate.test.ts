@@ -5,11 +5,10 @@ import { generateSnapshot } from '../../src/cli/generate.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
 import { generate } from '../support/packing.js';
 import { textsOf } from '../support/rows.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 

@@ -13,7 +13,6 @@ import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { renderPoint } from '../../src/model/point.js';
 import { failure, refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { isKdSorted } from '../support/kd-order.js';
 import {
   blockOf,
@@ -25,7 +24,7 @@ import {
 } from '../support/native.js';
 import { FIXTURES, MANY, POINTS, pack, SAMPLE, withRows } from '../support/packing.js';
 import { textsOf } from '../support/rows.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const text = (records: Uint8Array): string => Buffer.from(records).toString();
 

@@ -7,10 +7,9 @@ import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const quiet: PackOptions = { print() {} };
 

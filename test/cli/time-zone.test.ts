@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import type { Envelope } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { readAll, recordsOf } from '../support/rows.js';
 import { runInThread, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const CSV =
   'id,lat,lon,created_at,modified_at\n' +

@@ -5,10 +5,9 @@ import { type VerifyOptions, verify, verifySnapshot } from '../../src/cli/verify
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
 import { renderPoint } from '../../src/model/point.js';
-import { makeFolder } from '../support/folder.js';
 import { blockOf, CREATED_AT, notification, point, writeNative } from '../support/native.js';
 import { runCommand } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 

@@ -7,15 +7,13 @@ import { Random } from '../../src/cli/generate/random.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import type { TimeOrdering } from '../../src/model/query.js';
-import { deltaOf, engineOf } from '../support/engine.js';
-import { exportPieces, linesOf } from '../support/exporting.js';
-import { makeFolder } from '../support/folder.js';
+import { deltaOf, engineOf, exportPieces, linesOf } from '../support/engine.js';
 import { readByGdal, withoutGdal } from '../support/gdal.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { readAll, textsOf } from '../support/rows.js';
-import { assert, pluck, test, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test, testUnless } from '../support/uvu.js';
 
 const SEED = 31;
 const notes = scatterNotes(SEED, 2_000);

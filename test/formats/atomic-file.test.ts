@@ -18,8 +18,7 @@ import {
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/formats/system-files.js';
 import { failure, refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const NOBODY = 65_534;
 

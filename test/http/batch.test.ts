@@ -8,8 +8,7 @@ import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const PATH = `${LIST}query/`;
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -4,8 +4,7 @@ import { bodyOf, exchange } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { dial } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;

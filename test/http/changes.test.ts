@@ -1,14 +1,18 @@
 import { join } from 'node:path';
 import { Store } from '../../src/posts/store.js';
-import { type Envelope, jsonPost, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
+import {
+  type Envelope,
+  type Followed,
+  follow,
+  jsonPost,
+  LIST,
+  type Reply,
+} from '../support/client.js';
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
-import { type Followed, follow } from '../support/streams.js';
-import { ascending, assert, pluck, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { ascending, assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };

@@ -4,9 +4,8 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { createCompression } from '../../src/http/answer/delivery.js';
 import { createCodingOf } from '../../src/http/request/negotiation.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');

@@ -1,5 +1,5 @@
 import { ask, type Envelope, exchange, LIST } from '../support/client.js';
-import { linesOf } from '../support/exporting.js';
+import { linesOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { type NotesApp, startNotes } from '../support/notes-app.js';
 import { assert, test } from '../support/uvu.js';

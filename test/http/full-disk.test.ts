@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { FORM, imageForm } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT, type Service, startService } from '../support/service.js';
-import { IS_SOAK } from '../support/soak.js';
-import { assert, pluck, test, testUnless } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, IS_SOAK, makeFolder, pluck, test, testUnless, until } from '../support/uvu.js';
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 const missing = hasPrlimit

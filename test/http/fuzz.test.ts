@@ -4,16 +4,13 @@ import { join } from 'node:path';
 import { benchRandom } from '../../bench/places.js';
 import type { Random } from '../../src/cli/generate/random.js';
 import { ask, bodyOf, type Envelope, exchange, type Reply, statusOf } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { assertTexts, fuzz } from '../support/fuzz.js';
 import { createHostilePosts, type HostilePost } from '../support/hostile-posts.js';
 import { createHostileQueries, type HostileQuery } from '../support/hostile-queries.js';
 import { SECRET } from '../support/images.js';
 import { type Service, startService } from '../support/service.js';
-import { IS_SOAK } from '../support/soak.js';
 import { decodeTile } from '../support/tiles.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
 /** What garbage collection and caches may add after the first third. */
 const GROWTH = 60e6;

@@ -6,8 +6,7 @@ import { Backlog } from '../../src/http/backlog.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { dial, type Line, listen } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 /** What a handler was given and has not answered yet. */
 interface Begun {

@@ -2,10 +2,9 @@ import { copyFileSync, utimesSync } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { bodyOf, exchange, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const service = await startOwnService(['--media', makeFolder()]);
 const ORIGINS = ['https://map.example', 'https://other.example:8443'];

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Envelope, Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');

@@ -4,12 +4,11 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Envelope } from '../support/client.js';
 import { read as readDocument } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { allItems, startOgc } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { assert, test, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const ITEMS = '/ogc/collections/points/items';

@@ -8,8 +8,7 @@ import { scatterNotes } from '../support/notes.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { rounds } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, rounds, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
 const RUNS = { seed: 1, numRuns: rounds(60), includeErrorInReport: true };

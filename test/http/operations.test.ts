@@ -4,8 +4,7 @@ import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { ROOT, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 const [plain, open] = await Promise.all([

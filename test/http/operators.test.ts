@@ -6,13 +6,11 @@ import { createPostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { createReloadStats } from '../../src/reload/stats.js';
 import { ask } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 /** Longer than the second after which a process tells how far it is behind. */

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { FORM, imageForm } from '../support/forms.js';
 import { PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const folder = makeFolder();

@@ -3,9 +3,8 @@ import { gzipSync } from 'node:zlib';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, tags } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 const service = await startOwnService([

@@ -8,10 +8,9 @@ import { createPageCopier } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
 import { type Envelope, LIST } from '../support/client.js';
 import { jsonOfPage, shownText } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { runCommand } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const HOSTILE = [
   ...['</pre><script>alert(1)</script>', '"><img src=x onerror=alert(2)>'],

@@ -1,13 +1,11 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { exchange, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { FORM, formOf, part } from '../support/forms.js';
 import { JPEG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { dial, type Line } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const ATTACKER = '198.51.100.1';
 const OTHER = '203.0.113.7';

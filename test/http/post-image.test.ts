@@ -3,13 +3,11 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { FORM, imageForm } from '../support/forms.js';
 import { coloursOf, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');

@@ -9,11 +9,10 @@ import {
   type Reply,
   statusOf,
 } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const JSON_TYPE = { 'Content-Type': 'application/json' };

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Asked, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 // a journal of its own would name the state of each
 const FLAGS = ['--journal', 'none'];

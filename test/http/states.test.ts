@@ -3,11 +3,9 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { allowsState } from '../../src/http/answer/validators.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { post } from '../support/posted.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const snapshot = join(makeFolder(), 'points.ndjson');
 

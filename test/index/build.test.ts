@@ -10,14 +10,12 @@ import { createEngine } from '../../src/query/engine.js';
 import { assertPage, assertSame } from '../support/compare.js';
 import { idsOf, readerOf } from '../support/engine.js';
 import { refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { kdSorted, treeCoords } from '../support/kd-order.js';
 import { blockOf, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const SEED = 91;
 /** As many as are sorted by a second thread. */

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { hostAllowed, isAuthority, isHostPattern } from '../../src/model/authority.js';
-import { rounds } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, rounds, test } from '../support/uvu.js';
 
 test('names, addresses and ports', () => {
   const hosts = [

@@ -8,8 +8,7 @@ import {
 } from '../../src/model/point.js';
 import { quote, show } from '../../src/model/quote.js';
 import { formatUtc } from '../../src/model/timestamp.js';
-import { rounds } from '../support/soak.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, pluck, rounds, test } from '../support/uvu.js';
 
 const LEAST = { id: 7, lat: '60.17', lon: '24.94', created_at: '2023-05-01T15:00:00+03:00' };
 const FULL = {

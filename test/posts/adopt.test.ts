@@ -14,9 +14,7 @@ import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
-import { makeFolder } from '../support/folder.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
 const build = createBuilder({ maxInvalid: 0 }, run);

@@ -12,7 +12,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processTree } from '../../bench/support/proc.js';
 import { Random } from '../../src/cli/generate/random.js';
-import { makeFolder } from '../support/folder.js';
 import {
   FIRST_NOTE,
   keepsPromises,
@@ -23,8 +22,7 @@ import {
 } from '../support/kept-posts.js';
 import { aheadBy } from '../support/later-clock.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
-import { IS_SOAK } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
 
 const CLIENTS = 6;
 /** Of a client between two posts, where nothing waits for many of them. */

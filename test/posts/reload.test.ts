@@ -6,13 +6,10 @@ import { Random } from '../../src/cli/generate/random.js';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Watermark } from '../../src/formats/snapshot.js';
-import { makeFolder } from '../support/folder.js';
+import { follow, type StreamEvent } from '../support/client.js';
 import { type Listed, listAll, postKeyed } from '../support/posted.js';
 import { type Service, startService } from '../support/service.js';
-import { IS_SOAK } from '../support/soak.js';
-import { follow, type StreamEvent } from '../support/streams.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
 const CLIENTS = 4;
 /** Between two posts of a client: every record is read after each reload. */

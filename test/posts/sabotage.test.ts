@@ -15,14 +15,11 @@ import { Random } from '../../src/cli/generate/random.js';
 import { StoreError } from '../../src/posts/database.js';
 import { Store } from '../../src/posts/store.js';
 import { ACCIDENTS, type Ordered } from '../support/accidents.js';
-import { makeFolder } from '../support/folder.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
-import { IS_SOAK } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
 for (const [name, happen] of Object.entries(ACCIDENTS)) {
   for (const then of ['append', 'look', 'close'] as const) {

@@ -8,9 +8,8 @@ import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgre
 import { createPostClock } from '../../src/posts/posts.js';
 import type { Store } from '../../src/posts/store.js';
 import { thrownBy } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 function all(store: Store): string {
   return numbers(store.read(0, 1_000));

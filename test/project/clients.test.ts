@@ -3,11 +3,10 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { read, section } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { assert, test, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const PAGE = read('docs/clients.md');
@@ -72,8 +71,7 @@ test('the code in JavaScript prints what the page shows', async () => {
 
 /** Puts another snapshot in place, once, before the second of some requests. */
 const SWAPS = {
-  js: `import { renameSync } from 'node:fs';
-const real = globalThis.fetch;
+  js: `const real = globalThis.fetch;
 let asked = 0;
 globalThis.fetch = async (...asking) => {
   if (++asked === 2) {

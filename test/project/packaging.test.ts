@@ -7,11 +7,10 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 const UNIT = read('deploy/waypost.service');

@@ -3,8 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { type Limits, type Outcome, runAll } from '../runner/pool.js';
 import { sourceLines } from '../runner/protocol.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 // beside the tests, so that they find uvu
 const folder = mkdtempSync(join(import.meta.dirname, 'runner-'));

@@ -8,8 +8,7 @@ import { engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { IS_SOAK } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, IS_SOAK, test } from '../support/uvu.js';
 
 const WORLD = { west: -180, south: -90, east: 180, north: 90 };
 

@@ -9,8 +9,7 @@ import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/eng
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { IS_SOAK } from '../support/soak.js';
-import { ascending, assert, test } from '../support/uvu.js';
+import { ascending, assert, IS_SOAK, test } from '../support/uvu.js';
 
 const SEED = 2026;
 /** Questions of each kind, fewer where each is asked in many ways. */

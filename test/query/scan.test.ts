@@ -5,8 +5,7 @@ import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/eng
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { rounds } from '../support/soak.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, rounds, test } from '../support/uvu.js';
 
 const SEED = 515;
 /** A budget so small that scans use up many. */

@@ -9,13 +9,11 @@ import type { Accepted as AcceptedPost } from '../../src/reload/beginning.js';
 import { Cell, type Generation } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { assertPage } from '../support/compare.js';
-import { append } from '../support/deltas.js';
-import { acceptedMatches, generationOf, idsOf } from '../support/engine.js';
+import { acceptedMatches, append, generationOf, idsOf } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { IS_SOAK } from '../support/soak.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, IS_SOAK, pluck, test } from '../support/uvu.js';
 
 /** Ids of moved posts: above those of all notes. */
 const FRESH = 10_000_000;

@@ -2,11 +2,9 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { createBuilder } from '../../src/reload/build.js';
 import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
-import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const SETTLE_MS = 100;
 const NOW = 10_000;

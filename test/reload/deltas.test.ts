@@ -3,18 +3,18 @@ import type { Generation } from '../../src/reload/current.js';
 import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
 import { assertPage } from '../support/compare.js';
 import {
+  acceptedMatches,
   append,
+  generationOf,
   postsOf as postsOfNotes,
   roomFor,
   serve,
   startDeltas as start,
-} from '../support/deltas.js';
-import { acceptedMatches, generationOf } from '../support/engine.js';
+} from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const SEED = 31;
 const mergeInThread = createMerger();

@@ -2,8 +2,7 @@ import { appendFileSync, chmodSync, rmSync, utimesSync, writeFileSync } from 'no
 import { setTimeout as delay } from 'node:timers/promises';
 import { countOf, firstFile, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
   const path = firstFile();

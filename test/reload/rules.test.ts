@@ -3,11 +3,10 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSyn
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
 import { refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');

@@ -7,11 +7,9 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { makeFolder } from '../support/folder.js';
 import { countOf, firstFile, markedLines, replaceFile, switchLink } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const SETTLE_MS = 150;
 /** Longer than this process is ever kept from going on. */

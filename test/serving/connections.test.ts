@@ -9,8 +9,7 @@ import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import { dial, type Line, listen } from '../support/sockets.js';
 import type { ClientStart } from '../support/starved-client.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const LIMIT = 12;
 const IDLE_MS = 250;

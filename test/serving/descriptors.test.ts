@@ -3,12 +3,10 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Envelope } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { type Service, startService } from '../support/service.js';
 import { dial } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));

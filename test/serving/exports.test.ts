@@ -3,14 +3,12 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { linesOf } from '../support/exporting.js';
-import { makeFolder } from '../support/folder.js';
+import { linesOf } from '../support/engine.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { postKeyed } from '../support/posted.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
 const POINTS = 4_000;

@@ -1,13 +1,18 @@
 import { createServer } from 'node:net';
 import { jsonPost, LIST } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
-import { assertSame, startProxy } from '../support/fleet.js';
-import { type Asking, Instances, keysIn, snapshot } from '../support/instances.js';
+import {
+  type Asking,
+  assertSame,
+  Instances,
+  keysIn,
+  snapshot,
+  startProxy,
+} from '../support/fleet.js';
 import { post, postKeyed } from '../support/posted.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const fleet = new Instances(test);
 

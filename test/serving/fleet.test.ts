@@ -3,15 +3,12 @@ import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
-import { assertSame } from '../support/fleet.js';
-import { makeFolder } from '../support/folder.js';
-import { type Asking, Instances, keysIn, snapshot, write } from '../support/instances.js';
+import { type Asking, assertSame, Instances, keysIn, snapshot, write } from '../support/fleet.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { post, postKeyed } from '../support/posted.js';
 import { runCommand } from '../support/service.js';
-import { assert, pluck, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const fleet = new Instances(test);
 

@@ -16,12 +16,11 @@ import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openIntake } from '../../src/serving/intake.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { failure, refusal } from '../support/errors.js';
-import { makeFolder } from '../support/folder.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
 import { runCommand } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });

@@ -2,12 +2,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { questionsOf } from '../../src/serving/web.js';
 import { engineOf } from '../support/engine.js';
-import { makeFolder } from '../support/folder.js';
 import { scatterNotes } from '../support/notes.js';
 import { startNotes } from '../support/notes-app.js';
 import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 for (const [name, flags] of [
   ['any host', []],

@@ -16,13 +16,12 @@ import type { Dataset } from '../../src/index/dataset.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../src/model/budget.js';
 import type { Circle, Query } from '../../src/model/query.js';
 import { createEngine } from '../../src/query/engine.js';
-import { makeFolder } from '../support/folder.js';
 import { HOSTILE_DATA, hostileDataset } from '../support/hostile-data.js';
 import type { Note } from '../support/notes.js';
 import { randomQuestion } from '../support/queries.js';
 import { startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, makeFolder, test } from '../support/uvu.js';
 
 const POINTS = 5_000;
 const snapshot = join(makeFolder(), 'points.waypost');

@@ -2,14 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, chownSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { makeFolder } from '../support/folder.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { type Load, startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { MAIN, type Service, startService } from '../support/service.js';
-import { assert, test, testUnless } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, testUnless, until } from '../support/uvu.js';
 
 const SETTLE = ['--settle', '100ms', '--admin-token', 'secret'];
 const ADMIN = { Authorization: 'Bearer secret' };

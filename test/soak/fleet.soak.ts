@@ -1,12 +1,10 @@
 import { LIST } from '../support/client.js';
 import { POSTGRES, startDatabase } from '../support/database.js';
-import { startProxy } from '../support/fleet.js';
+import { keysIn, snapshot, startProxy } from '../support/fleet.js';
 import { sufferAccidents } from '../support/fleet-accidents.js';
-import { keysIn, snapshot } from '../support/instances.js';
 import { startOwnService } from '../support/own-service.js';
 import { post, postKeyed } from '../support/posted.js';
-import { assert, test, testUnless } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, testUnless, until } from '../support/uvu.js';
 
 const ROUNDS = Number(process.env['FLEET_ROUNDS'] ?? 100);
 const CLIENTS = Number(process.env['FLEET_CLIENTS'] ?? 60);

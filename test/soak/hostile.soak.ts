@@ -9,8 +9,7 @@ import type { Random } from '../../src/cli/generate/random.js';
 import { type Load, startLoad } from '../support/load.js';
 import type { LoadResult } from '../support/load-client.js';
 import { BASE_COUNT, countOf } from '../support/marked.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 import { type Arena, openArena } from './arena.js';
 import { FAULTS, type Fault } from './faults.js';
 

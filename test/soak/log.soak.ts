@@ -6,8 +6,7 @@ import { ask, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { MAIN, type Service, SNAPSHOT, startService } from '../support/service.js';
 import { dial, freePort, type Line } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 const children: ChildProcess[] = [];

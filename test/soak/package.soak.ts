@@ -17,9 +17,8 @@ import { promisify } from 'node:util';
 import { PATHS } from '../../src/http/pages/assets.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { headings } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { MAIN, ROOT, runCommand } from '../support/service.js';
-import { assert, test, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 

@@ -6,11 +6,10 @@ import { browserTest } from '../browser/shared.js';
 import { seriousFaults } from '../support/browser.js';
 import { type Envelope, LIST } from '../support/client.js';
 import { read, section } from '../support/documents.js';
-import { makeFolder } from '../support/folder.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startService } from '../support/service.js';
 import { startFileSite } from '../support/site.js';
-import { assert, test, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 /** Every kind of page, and what brings it about. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {

@@ -1,13 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { makeFolder } from '../support/folder.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile, WRITERS } from '../support/marked.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 /** Sends the signal and waits for the end; returns the exit code and how long it took. */
 async function end(

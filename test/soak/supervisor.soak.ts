@@ -12,11 +12,9 @@ import {
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
-import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
 const path = join(makeFolder(), 'points');

@@ -7,15 +7,13 @@ import { createBuilder } from '../../src/reload/build.js';
 import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
-import { makeFolder } from '../support/folder.js';
 import { putTogether, takeApart } from '../support/forge.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { metricsOf } from '../support/operating.js';
 import { startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
-import { assert, test } from '../support/uvu.js';
-import { until } from '../support/wait.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const WORKERS = 3;
 const SOCKET_THAT_IS_NONE = 9_999;

@@ -1,5 +1,9 @@
+import { pino } from 'pino';
+import { exportEncoder } from '../../src/exports/encoders.js';
+import { Export } from '../../src/exports/export-pieces.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import type { LoadReport, SnapshotReader } from '../../src/formats/snapshot.js';
+import type { ExportQuery } from '../../src/http/request/list-parameters.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import {
@@ -8,17 +12,21 @@ import {
   createDelta,
   type Delta,
   type DeltaMatches,
+  deltaLength,
 } from '../../src/index/delta.js';
 import { Budget } from '../../src/model/budget.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Engine } from '../../src/query/engine.js';
+import type { Accepted } from '../../src/reload/beginning.js';
 import {
+  Cell,
   createGeneration,
   type Generation,
   type GenerationParts,
 } from '../../src/reload/current.js';
+import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { blockOf } from './native.js';
 import { type Note, pointOf } from './notes.js';
 
@@ -114,4 +122,82 @@ export function acceptedMatches(
 ): DeltaMatches | undefined {
   const rows = matchDelta(delta, filters, 0, length);
   return rows.length === 0 ? undefined : { delta, rows };
+}
+
+/** The pieces of an export of all points, or of what `query` says. */
+export async function exportPieces(
+  engine: Engine,
+  format: string,
+  {
+    query = {},
+    delta,
+    length = delta === undefined ? 0 : deltaLength(delta),
+    bytes = 2 ** 20,
+    isGzipped = false,
+  }: {
+    readonly query?: Partial<ExportQuery>;
+    readonly delta?: Delta;
+    readonly length?: number;
+    readonly bytes?: number;
+    readonly isGzipped?: boolean;
+  } = {},
+): Promise<Buffer[]> {
+  const all = { filters: {}, ordering: undefined, keys: undefined, ...query };
+  const source = { engine, delta, length };
+  const file = new Export(source, all, await exportEncoder(format), { isGzipped });
+  const pieces: Buffer[] = [];
+  for (let isLast = false; !isLast; ) {
+    const piece = file.next(bytes);
+    pieces.push(Buffer.from(piece.bytes));
+    isLast = piece.isLast;
+  }
+  return pieces;
+}
+
+/** The lines of NDJSON. */
+export function linesOf(bytes: Uint8Array): string[] {
+  return Buffer.from(bytes).toString().split('\n').slice(0, -1);
+}
+
+export function postsOf(notes: readonly Note[], from: number, to: number): Accepted[] {
+  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
+}
+
+/** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
+export function startDeltas(given: Partial<DeltasOptions> = {}): {
+  current: Cell;
+  deltas: Deltas;
+  errors: readonly unknown[];
+} {
+  const current = new Cell();
+  const errors: unknown[] = [];
+  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
+  const deltas = new Deltas({ current, logger, ...given });
+  return { current, deltas, errors };
+}
+
+/** Serves a generation with posts that wait. */
+export async function serve(
+  deltas: Deltas,
+  generation: Generation,
+  posts: readonly Accepted[],
+): Promise<void> {
+  const base = posts.at(-1)?.sequence ?? 0;
+  const beginning = deltas.begin(generation);
+  for (const post of posts) await beginning.add(post);
+  return (await deltas.serve(beginning, base)).done;
+}
+
+/** Room for so many rows, half of which are merged. */
+export function roomFor(rows: number): Partial<DeltasOptions> {
+  return { capacity: { rows, bytes: 1_000_000 } };
+}
+
+/** Makes points visible beside a generation. */
+export async function append(deltas: Deltas, posts: readonly Accepted[]): Promise<void> {
+  const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
+  const room = await deltas.reserve(posts.length, bytes);
+  if (room === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
+  deltas.append(posts);
+  room.release();
 }

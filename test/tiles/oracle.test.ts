@@ -13,9 +13,8 @@ import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
-import { IS_SOAK, rounds } from '../support/soak.js';
 import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, IS_SOAK, rounds, test } from '../support/uvu.js';
 
 const SEED = 1_414;
 const TILES = IS_SOAK ? 20_000 : 500;

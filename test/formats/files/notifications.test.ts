@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readNotifications } from '../../../src/formats/files/notifications.js';
 import { refusal } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import type { Fields } from '../../support/rows.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 const COMMENT = {
   id: 3,

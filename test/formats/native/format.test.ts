@@ -10,10 +10,9 @@ import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
 import { InputError } from '../../../src/model/quote.js';
 import { refusal } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { blockOf, point, readInPlace, readOnePass, writeNative } from '../../support/native.js';
 import { writeNativeFixtures } from '../../support/native-fixtures.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FIXTURES = join(ROOT, 'test/fixtures/native');

@@ -5,7 +5,6 @@ import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../sr
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
 import { readPoint, renderPoint } from '../../../src/model/point.js';
-import { makeFolder } from '../../support/folder.js';
 import {
   blockOf,
   COLUMNS,
@@ -17,7 +16,7 @@ import {
   withSample,
   writeNative,
 } from '../../support/native.js';
-import { assert, pluck, test } from '../../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../../support/uvu.js';
 
 const degrees = (limit: number): fc.Arbitrary<number> =>
   fc.oneof(

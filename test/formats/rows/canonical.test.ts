@@ -11,8 +11,7 @@ import { featureRow } from '../../../src/formats/rows/json.js';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { RECORD_KEYS, readPoint, renderPoint } from '../../../src/model/point.js';
 import { fixtureRecords, rowsOf } from '../../support/rows.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 /** Columns and record of a line that is valid and rendered as it stands; undefined of others. */
 function expected(line: Buffer): object | undefined {

@@ -5,12 +5,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Random } from '../../../src/cli/generate/random.js';
 import { InputError } from '../../../src/model/quote.js';
-import { makeFolder } from '../../support/folder.js';
 import { type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
 import { ROOT } from '../../support/service.js';
-import { IS_SOAK } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, test } from '../../support/uvu.js';
 
 const SEED = 20;
 const RECORDS = fixtureRecords(12);

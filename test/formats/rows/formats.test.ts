@@ -16,7 +16,6 @@ import { sniff } from '../../../src/formats/rows/detect.js';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { failure, refusal } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { blockOf, COLUMNS } from '../../support/native.js';
 import {
   type Fields,
@@ -26,7 +25,7 @@ import {
   rowsOf,
   WRITERS,
 } from '../../support/rows.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 /** Recorded points, and the odd ones among possible records. */
 const RECORDS: Fields[] = [

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { brokenBy, chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 /** Why the document is broken. */
 function broken(content: string | Uint8Array): Promise<string> {

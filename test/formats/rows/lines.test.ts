@@ -6,8 +6,7 @@ import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES, type RowParser } from '../../../src/formats/rows/row.js';
 import { readPoint } from '../../../src/model/point.js';
 import { chunked, outcomes, rowsOf } from '../../support/rows.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 test('a line that is no JSON, too long or no UTF-8 is a problem of its own', async () => {
   const bytes = Buffer.concat([

@@ -3,8 +3,7 @@ import { pack } from 'msgpackr';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { brokenBy, outcomes, rowsOf } from '../../support/rows.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 /** Why the file is broken. */
 function broken(content: Uint8Array): Promise<string> {

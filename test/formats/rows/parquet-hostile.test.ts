@@ -7,10 +7,9 @@ import { ByteWriter } from 'hyparquet-writer';
 import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { checkPage, endOfThrift } from '../../../src/formats/rows/parquet-guard.js';
 import { refusal } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { column, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll } from '../../support/rows.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });

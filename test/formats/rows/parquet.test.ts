@@ -5,8 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { accept, type Fields, fixtureRecords, refuse } from '../../support/rows.js';
-import { IS_SOAK } from '../../support/soak.js';
-import { assert, pluck, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, pluck, test } from '../../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 

@@ -19,9 +19,7 @@ import { PLAIN_SITE, startApp } from '../../support/app.js';
 import { ask } from '../../support/client.js';
 import { shownText } from '../../support/documents.js';
 import { Meter } from '../../support/engine.js';
-import { makeFolder } from '../../support/folder.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, rounds, test } from '../../support/uvu.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: 'binary' });

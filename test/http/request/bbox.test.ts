@@ -9,8 +9,7 @@ import {
 import { ParameterReader } from '../../../src/http/request/parameter.js';
 import type { Box } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 /** [west, east] of each box, which all have the latitudes given. */
 function spans(left: number | string, right: number | string): [number, number][] {

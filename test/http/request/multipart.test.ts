@@ -12,8 +12,7 @@ import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
 import { FORM, part } from '../../support/forms.js';
 import { makeMediaFolder } from '../../support/media.js';
-import { assert, test } from '../../support/uvu.js';
-import { until } from '../../support/wait.js';
+import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;
 const { folder, logger, files, remove } = makeMediaFolder();

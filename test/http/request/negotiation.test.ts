@@ -4,8 +4,7 @@ import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { Negotiation } from '../../../src/http/request/negotiation.js';
 import { thrownBy } from '../../support/errors.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
 const accepted = negotiation.accepted.bind(negotiation);

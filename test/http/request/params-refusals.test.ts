@@ -9,8 +9,7 @@ import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
 import { thrownBy } from '../../support/errors.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);

@@ -12,9 +12,8 @@ import { type Envelope, LIST } from '../../support/client.js';
 import { type Note, scatterNotes } from '../../support/notes.js';
 import { startNotes } from '../../support/notes-app.js';
 import { Oracle } from '../../support/oracle.js';
-import { rounds } from '../../support/soak.js';
 import { decodeTile } from '../../support/tiles.js';
-import { assert, pluck, test } from '../../support/uvu.js';
+import { assert, pluck, rounds, test } from '../../support/uvu.js';
 
 /** What Node's HTTP parser makes of these characters sent as UTF-8: one character a byte. */
 function asTarget(text: string): string {

@@ -5,10 +5,8 @@ import { Turns } from '../../../src/posts/media/address-turns.js';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { failure } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { JPEG } from '../../support/images.js';
-import { assert, test } from '../../support/uvu.js';
-import { until } from '../../support/wait.js';
+import { assert, makeFolder, test, until } from '../../support/uvu.js';
 
 // own process: it looks for the process of a decoder among the children of this one
 

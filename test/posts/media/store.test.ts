@@ -6,10 +6,9 @@ import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
 import { failure } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { JPEG, PNG } from '../../support/images.js';
 import { makeMediaFolder } from '../../support/media.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
 const incoming = incomingIn(folder);

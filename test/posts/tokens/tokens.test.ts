@@ -16,11 +16,9 @@ import {
   tokenKey,
 } from '../../../src/posts/tokens/file.js';
 import { thrownBy } from '../../support/errors.js';
-import { makeFolder } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, startService } from '../../support/service.js';
-import { assert, test } from '../../support/uvu.js';
-import { until } from '../../support/wait.js';
+import { assert, makeFolder, test, until } from '../../support/uvu.js';
 
 const folder = makeFolder();
 const NOTIFICATIONS = '/rest/notifications/';

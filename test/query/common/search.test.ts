@@ -16,8 +16,7 @@ import { findRuns } from '../../../src/query/common/search.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { Rim } from '../../../src/query/region/rim.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 const POINTS = rounds(40_000);
 

@@ -16,8 +16,7 @@ import { assertSame } from '../../support/compare.js';
 import { engineOf, idsOf } from '../../support/engine.js';
 import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
 import type { Note } from '../../support/notes.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 const SEED = 71;
 

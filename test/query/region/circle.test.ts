@@ -14,8 +14,7 @@ import {
   rectangle,
   rectangleOf,
 } from '../../support/rectangles.js';
-import { IS_SOAK, rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, rounds, test } from '../../support/uvu.js';
 
 const CENTRE_SEED = 21;
 const SEED = 31;

@@ -16,8 +16,7 @@ import {
   type WrittenRing,
 } from '../../support/plain-polygon.js';
 import { COMBINATIONS, randomQuestion } from '../../support/queries.js';
-import { rounds } from '../../support/soak.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, rounds, test } from '../../support/uvu.js';
 
 function polygonOf(rings: readonly WrittenRing[]): Polygon {
   const polygon = parsePolygon(textOfRings(rings));

@@ -5,11 +5,10 @@ import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/source.js';
 import { startBucket } from '../../support/bucket.js';
-import { closeLater } from '../../support/closing.js';
-import { makeFolder } from '../../support/folder.js';
+import { closeLater } from '../../support/cleanup.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 const bucket = await startBucket();
 const { name: Bucket, client, put } = bucket;

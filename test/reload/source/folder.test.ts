@@ -11,9 +11,8 @@ import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
-import { makeFolder } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 /** A source that is told of nothing. */
 function sourceOf(path: string, journal?: string): Promise<Source> {

@@ -12,10 +12,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { watchPaths } from '../../../src/reload/source/watch.js';
-import { makeFolder } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
-import { assert, test } from '../../support/uvu.js';
-import { until } from '../../support/wait.js';
+import { assert, makeFolder, test, until } from '../../support/uvu.js';
 
 /** Nothing but an event may tell. */
 const NEVER_MS = 600_000;
