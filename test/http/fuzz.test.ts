@@ -175,11 +175,6 @@ const BODY_LIMIT = 1024 * 1024;
 const POSTS_GROWTH = 80e6;
 const NAME = /^[\w-]{1,40}_[0-9a-f]{8}\.(?:jpg|png)$/;
 
-interface Note {
-  readonly id: number;
-  readonly image?: string;
-}
-
 /**
  * Asserts that a service answers `count` hostile posts, none with 5xx, that each answer 201 stands
  * for one point, that its folders hold nothing else than the images of these, and that memory does
@@ -236,7 +231,7 @@ function note({ status, headers, text }: Reply, accepted: Map<number, string | u
     assertTexts(text, text);
     return;
   }
-  const { id, image } = JSON.parse(text) as Note;
+  const { id, image } = JSON.parse(text) as { id: number; image?: string };
   if (headers['idempotency-replayed'] === undefined) assert.not(accepted.has(id), `${id} twice`);
   accepted.set(id, image);
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { Backlog } from '../../src/http/backlog.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
-import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
+import { createCutCounts } from '../../src/http/limits.js';
 import { dial, type Line, listen } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
 
@@ -15,14 +15,7 @@ interface Begun {
 }
 
 /** A server behind a gate, on which every request is answered by hand. */
-interface Gated {
-  readonly cut: CutCounts;
-  readonly server: Server;
-  readonly begun: Begun[];
-  connect(): Promise<Line>;
-}
-
-async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated> {
+async function startGated(handle?: Handler, mostWaiting?: number) {
   const begun: Begun[] = [];
   const cut = createCutCounts();
   const note = (request: IncomingMessage, response: ServerResponse): void => {
@@ -34,7 +27,7 @@ async function startGated(handle?: Handler, mostWaiting?: number): Promise<Gated
     server,
     begun,
     cut,
-    async connect() {
+    async connect(): Promise<Line> {
       const line = dial(port);
       await once(line.socket, 'connect');
       return line;
@@ -49,7 +42,8 @@ function requests(name: string, count: number): string {
   ).join('');
 }
 
-const pathsOf = ({ begun }: Gated): string[] => begun.map(({ path }) => path);
+const pathsOf = ({ begun }: { readonly begun: readonly Begun[] }): string[] =>
+  begun.map(({ path }) => path);
 
 test('of the requests of one packet two are worked on, the next when one is answered', async () => {
   const gated = await startGated();

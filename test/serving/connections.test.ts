@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
@@ -141,13 +141,7 @@ const TIMEOUT_MS = 20_000;
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
 /** A server on a port of its own, with its open connections, that is drained. */
-interface Drained {
-  readonly server: Server;
-  readonly port: number;
-  drain(): Promise<void>;
-}
-
-async function start(answer: RequestListener): Promise<Drained> {
+async function start(answer: RequestListener) {
   const connections = new Set<Socket>();
   let isClosing = false;
   const server = createServer((request, response) => {
@@ -159,9 +153,8 @@ async function start(answer: RequestListener): Promise<Drained> {
     socket.once('close', () => connections.delete(socket));
   });
   return {
-    server,
     port: await listen(server),
-    drain() {
+    drain(): Promise<void> {
       isClosing = true;
       return drain(server, [], connections, TIMEOUT_MS, NOTICE_MS);
     },

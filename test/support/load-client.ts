@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Envelope } from './client.js';
 import { countOf } from './marked.js';
 
 /** What a load process is asked to do, as JSON in its first argument. */
@@ -38,12 +39,6 @@ interface Answer {
   readonly body: string;
 }
 
-interface Body {
-  readonly count: number;
-  readonly next: string | null;
-  readonly results: readonly { readonly id: number; readonly comment: string }[];
-}
-
 const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
 const MAX_FAILURES = 20;
@@ -77,7 +72,7 @@ async function main(order: LoadOrder): Promise<void> {
     answered++;
     if (status !== 200) fail(`${path}: ${status} ${body.slice(0, 200)}`);
     if (!marked || status !== 200) return;
-    const { count, results } = JSON.parse(body) as Body;
+    const { count, results } = JSON.parse(body) as Envelope & { results: { comment: string }[] };
     const mark = Number(results[0]?.comment.slice('mark '.length));
     marks[mark] = (marks[mark] ?? 0) + 1;
     if (results.some(({ comment }) => comment !== `mark ${mark}`)) fail(`${path}: mixed records`);

@@ -20,20 +20,14 @@ const NEVER_MS = 600_000;
 const silent = pino({ level: 'silent' });
 const isAny = (): boolean => true;
 
-/** A watch that has begun. */
-interface Watching {
-  /** Runs `change`, and resolves when it was heard of. */
-  hears(what: string, change: () => void): Promise<void>;
-  end(): Promise<void>;
-}
-
-async function watching(path: string): Promise<Watching> {
+/** A watch that has begun; `hears` runs a change, and resolves when it was heard of. */
+async function watching(path: string) {
   let heard = 0;
   const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
   const end = watchPaths([path], options, silent, isAny, () => heard++);
   await until('it watches', () => heard > 0);
   return {
-    async hears(what, change) {
+    async hears(what: string, change: () => void): Promise<void> {
       heard = 0;
       change();
       await until(`${what} is heard of`, () => heard > 0);
