@@ -71,7 +71,8 @@ test('the code in JavaScript prints what the page shows', async () => {
 
 /** Puts another snapshot in place, once, before the second of some requests. */
 const SWAPS = {
-  js: `const real = globalThis.fetch;
+  js: `import { renameSync } from 'node:fs';
+const real = globalThis.fetch;
 let asked = 0;
 globalThis.fetch = async (...asking) => {
   if (++asked === 2) {
