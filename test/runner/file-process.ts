@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { closeAll } from '../support/cleanup.js';
+import { closeAll } from '../support/folder.js';
 import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
 /** A waiting test of uvu: its errors (true for none), how many passed, were skipped, are in all. */

@@ -12,7 +12,7 @@ import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { SharedRoom } from '../../src/posts/media/shared-room.js';
-import { closeLater } from './cleanup.js';
+import { closeLater } from './folder.js';
 
 const [requestTimeout, uploadTimeout] = [10_000, 10_000];
 const LIMITS = { maxHeaderSize: 32_768, requestTimeout, uploadTimeout, maxLoopDelay: 0 };

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { S3 } from '@aws-sdk/client-s3';
-import { makeFolder } from './cleanup.js';
+import { makeFolder } from './folder.js';
 
 interface S3Server {
   run(): Promise<AddressInfo>;

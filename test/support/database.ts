@@ -16,7 +16,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { closeLater } from './cleanup.js';
+import { closeLater } from './folder.js';
 import { ROOT } from './service.js';
 import { freePort } from './sockets.js';
 import { until } from './wait.js';

@@ -13,7 +13,7 @@ import {
 } from '../../src/posts/journal.js';
 import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
 import { Store } from '../../src/posts/store.js';
-import { makeFolder } from './cleanup.js';
+import { makeFolder } from './folder.js';
 import { point } from './native.js';
 
 /** When the first post of the tests was made, in microseconds. */

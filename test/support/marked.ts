@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
-import { makeFolder } from './cleanup.js';
+import { makeFolder } from './folder.js';
 import { blockOf, point, writeNative } from './native.js';
 import type { Fields } from './rows.js';
 

@@ -8,8 +8,8 @@ import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
-import { makeFolder } from './cleanup.js';
 import { failure } from './errors.js';
+import { makeFolder } from './folder.js';
 
 /** What a block has of each of its points. */
 export const COLUMNS = ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const;

@@ -4,8 +4,8 @@ import { pino } from 'pino';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { startServer } from '../../src/serving/server.js';
-import { closeLater, makeFolder } from './cleanup.js';
 import { ask } from './client.js';
+import { closeLater, makeFolder } from './folder.js';
 import { type Service, SNAPSHOT } from './service.js';
 
 /** A service without a process of its own. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { type PackOptions, type PackSummary, packSnapshot } from '../../src/cli/pack.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
-import { makeFolder } from './cleanup.js';
+import { makeFolder } from './folder.js';
 import { CREATED_AT, point } from './native.js';
 
 export const FIXTURES: string = fileURLToPath(new URL('../../../test/fixtures', import.meta.url));

@@ -6,7 +6,7 @@ import { Cell, type Current, type Generation } from '../../src/reload/current.js
 import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
-import { closeLater } from './cleanup.js';
+import { closeLater } from './folder.js';
 import { markIn } from './marked.js';
 
 /** A reloader over real files and builds, and all that it told. */

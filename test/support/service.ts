@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
-import { closeLater } from './cleanup.js';
 import { type Asked, ask, type Reply } from './client.js';
+import { closeLater } from './folder.js';
 
 /** The compiled command, built beside the tests. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');

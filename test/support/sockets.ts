@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Server as HttpServer } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
-import { closeLater } from './cleanup.js';
+import { closeLater } from './folder.js';
 
 /** A connection, and what came back over it. */
 export interface Line {

@@ -1,13 +1,13 @@
 import { type Callback, test as suite } from 'uvu';
 import * as all from 'uvu/assert';
-import * as cleanup from './cleanup.js';
+import * as folder from './folder.js';
 import * as wait from './wait.js';
 
 /** Adds a test to those of the file, whose last line runs them: `test.run()`. */
 export const test: typeof suite = suite;
 export const assert: typeof all = all;
 export const until: typeof wait.until = wait.until;
-export const makeFolder: typeof cleanup.makeFolder = cleanup.makeFolder;
+export const makeFolder: typeof folder.makeFolder = folder.makeFolder;
 
 /** Whether minutes may be taken: `--soak` has the runner run the files that ask this, too. */
 export const IS_SOAK: boolean = process.env['TEST_KIND'] === 'soak';
@@ -18,7 +18,7 @@ export function rounds(many: number): number {
 }
 
 // the runner does so behind all hooks of a file; one that runs by itself would not end
-if (process.send === undefined) test.after(cleanup.closeAll);
+if (process.send === undefined) test.after(folder.closeAll);
 
 /** A test that is skipped when there is a reason to; the runner shows the reason. */
 export function testUnless(reason: string | undefined, name: string, run: Callback): void {

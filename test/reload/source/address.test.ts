@@ -5,8 +5,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openAddressSource } from '../../../src/reload/source/address.js';
-import { closeLater } from '../../support/cleanup.js';
 import { failure } from '../../support/errors.js';
+import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
 import { assert, makeFolder, test, until } from '../../support/uvu.js';

@@ -5,7 +5,7 @@ import { openAddressSource } from '../../../src/reload/source/address.js';
 import { bucketStore } from '../../../src/reload/source/bucket-store.js';
 import { Changed } from '../../../src/reload/source/source.js';
 import { startBucket } from '../../support/bucket.js';
-import { closeLater } from '../../support/cleanup.js';
+import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
 import { assert, makeFolder, test } from '../../support/uvu.js';
