@@ -104,7 +104,9 @@ export function createApp(parts: AppParts): FastifyInstance {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
   });
-  readNoBodies(app);
+  // handlers read the bodies that they want, and Node passes over all others
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('user', undefined);
   // Node itself would answer 417, without a body
@@ -180,15 +182,6 @@ function createHttpServer(
   // of a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
   return server;
-}
-
-/** Without a route that reads a body, none is parsed. */
-function readNoBodies(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, payload, done) => {
-    payload.resume();
-    done(null);
-  });
 }
 
 /** Reads the token of a request, once; a 401 HttpError where it is not known. */

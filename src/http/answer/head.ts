@@ -121,7 +121,7 @@ export function fixedHeaders(allow: string, dependence: Dependence): string[] {
 
 /** Headers that scripts may read. */
 const EXPOSED =
-  'Allow, ETag, Idempotency-Replayed, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+  'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 const FOR_ANY: readonly string[] = [
   'Access-Control-Allow-Origin',
   '*',

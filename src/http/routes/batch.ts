@@ -127,13 +127,10 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     note(response);
   }
 
-  app.register(async (scope) => {
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    addOtherAddress(scope, BATCH_PATH, ['POST'], handle, { observe });
-    // else it were the address of a point
-    const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
-    scope.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
-  });
+  addOtherAddress(app, BATCH_PATH, ['POST'], handle, { observe });
+  // else it were the address of a point
+  const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
+  app.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
 }
 
 /** Keeps room until the answer has been sent. Throws a 503 HttpError where there is none. */

@@ -35,6 +35,10 @@ import { readDraft } from '../request/post-fields.js';
 
 /** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
+const REPLAYED = {
+  'Idempotency-Replayed': 'true',
+  'Access-Control-Expose-Headers': 'Idempotency-Replayed',
+};
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 
 declare module 'fastify' {
@@ -97,7 +101,8 @@ export function addPosting(
     const { id, record, sequence } = answer;
     const location = `${origin}${POINTS_PATH}${id}/`;
     const own = { [SEQUENCE]: String(sequence), Location: location };
-    if (answer.kind === 'replayed') Object.assign(own, { 'Idempotency-Replayed': 'true' });
+    // of two such headers scripts may read what each names
+    if (answer.kind === 'replayed') Object.assign(own, REPLAYED);
     if (isPage) {
       const Vary = varyOf(dependence);
       reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, ...own, ...SHARED });
@@ -114,20 +119,16 @@ export function addPosting(
     return reply;
   }
 
-  app.register(async (scope) => {
-    scope.decorateRequest('admission', undefined);
-    // the handler reads the body: it knows who sends it
-    scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    scope.route({
-      method: 'POST',
-      url: POINTS_PATH,
-      config: { observe },
-      onRequest(request, _reply, done) {
-        request.admission = admit(request, context, posting);
-        done();
-      },
-      handler: handle,
-    });
+  app.decorateRequest('admission', undefined);
+  app.route({
+    method: 'POST',
+    url: POINTS_PATH,
+    config: { observe },
+    onRequest(request, _reply, done) {
+      request.admission = admit(request, context, posting);
+      done();
+    },
+    handler: handle,
   });
 }
 
