@@ -168,8 +168,9 @@ const AT_CENTRE = `(() => {
     const { left, right, top, bottom } = one.getBoundingClientRect();
     return left <= x + 150 && x + 150 < right && top <= y + 150 && y + 150 < bottom;
   });
-  const { left, top } = tile.getBoundingClientRect();
-  const pixel = tile.getContext('2d').getImageData(x + 150 - left, y + 150 - top, 1, 1).data;
+  const { left, top, width } = tile.getBoundingClientRect();
+  const [right, down] = [x + 150 - left, y + 150 - top].map((at) => (at * tile.width) / width);
+  const pixel = tile.getContext('2d').getImageData(right, down, 1, 1).data;
   return { ids: found.map(({ feature }) => feature.props.id), color: pixel.join() };
 })()`;
 

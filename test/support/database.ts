@@ -24,9 +24,9 @@ import { until } from './wait.js';
 /** Of the one user that there is. */
 export const PASSWORD = 'not to be told';
 const USER = 'waypost';
-/** PostgreSQL runs as nobody where the tests run as root. */
 /** Of a server's own disk, where it has one. */
 const DISK_MIB = 400;
+/** PostgreSQL runs as nobody where the tests run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /** The folder of PostgreSQL's own files; undefined on a platform without them. */
