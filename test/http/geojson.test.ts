@@ -109,11 +109,9 @@ test('fields names what it does not know, beside other mistakes', async () => {
       assert.is(reply.status, 400, value);
       const errors = reply.json<Record<string, string[]>>();
       assert.equal(Object.keys(errors), path === LIST ? ['fields', 'page_size'] : ['fields']);
-      assert.match(
-        errors['fields']![0]!,
-        'is_processed, created_by, tags, created_at, modified_at',
-      );
-      assert.match(errors['fields']![0]!, `Got ${JSON.stringify(value)}: `);
+      const [text] = errors['fields']!;
+      assert.match(text!, 'is_processed, created_by, tags, created_at, modified_at');
+      assert.match(text!, `Got ${JSON.stringify(value)}: `);
     }
     const record = (await service.get(`${LIST}7/?fields=`)).text;
     assert.is(record, (await service.get(`${LIST}7/`)).text);
@@ -135,15 +133,8 @@ test('first and last are there, what is beside them is not', async () => {
   for (const id of [1, 3000]) {
     assert.is((await service.get(`${LIST}${id}/`)).json<{ id: number }>().id, id);
   }
-  const none = [
-    '0',
-    '3001',
-    '9007199254740991',
-    '9007199254740993',
-    '9'.repeat(16),
-    '9'.repeat(90),
-  ];
-  for (const id of [...none, '1'.repeat(500)]) {
+  const none = ['0', '3001', '9007199254740991', '9007199254740993', '9'.repeat(16)];
+  for (const id of [...none, '9'.repeat(90), '1'.repeat(500)]) {
     const reply = await service.get(`${LIST}${id}/`);
     assert.is(reply.status, 404, id);
     assert.equal(reply.json(), { detail: 'Not found.' });

@@ -46,36 +46,24 @@ test('each value has the rows whose records say so, frequent ones by bits and ra
   const forms = new Set<string>();
   for (const text of ['new', ...STATUSES, ...TAGS]) {
     const value = numberOf(status.texts, bytesOf(text));
-    assert.equal(
-      listed(status.postings, value, length),
-      rowsOf(notes, (note) => note.status === text),
-      text,
-    );
+    const own = rowsOf(notes, (note) => note.status === text);
+    assert.equal(listed(status.postings, value, length), own, text);
     const tag = numberOf(tags.texts, bytesOf(text));
     const found = listed(tags.postings, tag, length);
-    assert.equal(
-      found,
-      rowsOf(notes, (note) => note.tags?.includes(text) ?? false),
-      text,
-    );
+    const tagged = rowsOf(notes, (note) => note.tags?.includes(text) ?? false);
+    assert.equal(found, tagged, text);
     if (tag >= 0) forms.add(rowsWith(tags.postings, tag).bits === undefined ? 'list' : 'bits');
   }
   assert.is(forms.size, 2);
   for (const [value, user] of createdBy.users.entries()) {
-    assert.equal(
-      listed(createdBy.postings, value, length),
-      rowsOf(notes, (note) => (note.createdBy ?? NOBODY) === user),
-    );
+    const own = rowsOf(notes, (note) => (note.createdBy ?? NOBODY) === user);
+    assert.equal(listed(createdBy.postings, value, length), own);
   }
   for (const value of [0, 1]) {
-    assert.equal(
-      listed(isProcessed, value, length),
-      rowsOf(notes, (note) => note.isProcessed === (value === 1)),
-    );
-    assert.equal(
-      listed(hasImage, value, length),
-      rowsOf(notes, (note) => note.hasImage === (value === 1)),
-    );
+    const processed = rowsOf(notes, (note) => note.isProcessed === (value === 1));
+    assert.equal(listed(isProcessed, value, length), processed);
+    const withImage = rowsOf(notes, (note) => note.hasImage === (value === 1));
+    assert.equal(listed(hasImage, value, length), withImage);
   }
 });
 

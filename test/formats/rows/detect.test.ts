@@ -117,21 +117,13 @@ test('what it is instead is said', async () => {
 test('what cannot be opened is said without a stack', async () => {
   const folder = makeFolder();
   const missing = join(folder, 'missing.ndjson');
-  assert.is(
-    await refusal(openSnapshot(missing, {})),
-    `${missing}: cannot be read: there is no such file`,
-  );
+  const why = (path: string): Promise<string> => refusal(openSnapshot(path, {}));
+  assert.is(await why(missing), `${missing}: cannot be read: there is no such file`);
   mkdirSync(join(folder, 'folder'));
-  assert.match(
-    await refusal(openSnapshot(join(folder, 'folder'), {})),
-    /folder: cannot be read: it is a folder$/,
-  );
-  assert.match(await refusal(openSnapshot('/dev/null', {})), /it is no regular file$/);
+  assert.match(await why(join(folder, 'folder')), /folder: cannot be read: it is a folder$/);
+  assert.match(await why('/dev/null'), /it is no regular file$/);
   writeFileSync(join(folder, 'file'), '');
-  assert.match(
-    await refusal(openSnapshot(join(folder, 'file', 'x'), {})),
-    /cannot be read: ENOTDIR/,
-  );
+  assert.match(await why(join(folder, 'file', 'x')), /cannot be read: ENOTDIR/);
 });
 
 const HEADER = 'id;lat;lon;created_at\n';

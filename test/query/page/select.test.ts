@@ -36,14 +36,9 @@ function assertSelect(
   selectRanked(scratch, Int32Array.from(ranks), order, from, to, out);
   const expected = ranks.toSorted((a, b) => a - b).slice(from, to);
   assertSame(out, [...expected, 99, 99], label);
-  assert.ok(
-    scratch.selection.bits.every((word) => word === 0),
-    `${label}: bits are left`,
-  );
-  assert.ok(
-    scratch.selection.spans.every((span) => span === 0),
-    `${label}: spans are left`,
-  );
+  const { bits, spans } = scratch.selection;
+  assert.is(bits.findIndex(Boolean), -1, `${label}: bits are left`);
+  assert.is(spans.findIndex(Boolean), -1, `${label}: spans are left`);
 }
 
 /** Distinct ranks below `domain` in random order. */
