@@ -228,14 +228,19 @@ function readKnown<Wanted>(
   parameters: readonly Parameter[],
   read: (reader: ParameterReader) => Wanted,
 ): Wanted {
-  return readParameters(pairs, parameters, (reader) => {
-    refuseUnknown(reader, parameters);
+  const known = pairs.filter(({ name }) => parameters.some((one) => one.name === name));
+  return readParameters(known, parameters, (reader) => {
+    refuseUnknown(reader, pairs, parameters);
     return read(reader);
   });
 }
 
-function refuseUnknown(reader: ParameterReader, parameters: readonly Parameter[]): void {
-  const { pairs, problems } = reader;
+function refuseUnknown(
+  reader: ParameterReader,
+  pairs: readonly Pair[],
+  parameters: readonly Parameter[],
+): void {
+  const { problems } = reader;
   for (const { name, value } of pairs) {
     if (problems.length === MOST_TOLD) break;
     const parameter = parameters.find((one) => one.name === name);
