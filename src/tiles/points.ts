@@ -1,9 +1,9 @@
-import { TextNumbers } from '../formats/attributes.js';
 import {
   createMemberPlaces,
   findMembers,
   type MemberPlaces,
   memberOf,
+  textOf,
   valueStart,
 } from '../formats/record-layout.js';
 import type { Dataset } from '../index/dataset.js';
@@ -109,10 +109,8 @@ class Statuses {
   readonly #layer: LayerWriter;
   readonly #facts: Facts;
   readonly #places: MemberPlaces = createMemberPlaces();
-  /** Places of the statuses that many rows have, and of the others by their numbers. */
+  /** Places of the statuses that many rows have. */
   readonly #frequent: Place[] = [];
-  readonly #rare: Place[] = [];
-  #numbers: TextNumbers | undefined;
 
   constructor(layer: LayerWriter, facts: Facts) {
     this.#layer = layer;
@@ -136,12 +134,8 @@ class Statuses {
     const places = this.#places;
     const memory = memoryOf(page, index);
     findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
-    const from = valueStart(places, STATUS) + 1;
-    const to = places[2 * STATUS + 1]! - 1;
-    this.#numbers ??= new TextNumbers();
-    const number = this.#numbers.add(memory, from, to);
-    this.#rare[number] ??= this.#layer.ownJsonText(memory, from, to);
-    return this.#rare[number];
+    const from = valueStart(places, STATUS);
+    return this.#layer.shared(textOf(memory, from, places[2 * STATUS + 1]!));
   }
 }
 
@@ -151,8 +145,6 @@ class Members {
   readonly #keys: readonly Place[];
   readonly #last: number;
   readonly #places: MemberPlaces = createMemberPlaces();
-  readonly #tags: Place[] = [];
-  readonly #numbers = new TextNumbers();
 
   constructor(layer: LayerWriter, fields: readonly RecordKey[]) {
     this.#layer = layer;
@@ -179,13 +171,10 @@ class Members {
 
   /** Tags, as their JSON, and users are those of many points. */
   #valueOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
-    if (key === 'tags') {
-      const number = this.#numbers.add(record, from, to);
-      this.#tags[number] ??= this.#layer.ownText(record, from, to);
-      return this.#tags[number];
-    }
-    if (key === 'created_by') return this.#layer.shared(wholeNumber(record, from, to));
-    return this.#layer.ownJsonText(record, from + 1, to - 1);
+    const layer = this.#layer;
+    if (key === 'tags') return layer.shared(Buffer.from(record.subarray(from, to)).toString());
+    if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
+    return layer.ownJsonText(record, from + 1, to - 1);
   }
 }
 
