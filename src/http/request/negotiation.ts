@@ -52,7 +52,8 @@ export class Negotiation<Offered extends Offer> {
     if (!name) return undefined;
     const offer = this.#offers.find(({ parameter }) => parameter === name);
     if (offer !== undefined) return offer;
-    const names = this.#offers.map(({ parameter }) => parameter).join(', ');
+    // a format may be offered under two media types
+    const names = [...new Set(this.#offers.map(({ parameter }) => parameter))].join(', ');
     throw new NotFound(`There is no format ${quote(name)} here; the formats are ${names}.`);
   }
 
