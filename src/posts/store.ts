@@ -87,8 +87,7 @@ export class Store {
         const { key } = given;
         const earlier = key && (inBatch.get(key.name) ?? db.find(key.name));
         if (earlier !== undefined) return earlier;
-        const { id, createdAt, record } = given;
-        const post = { sequence: ++lastSequence, id, createdAt, record, key };
+        const post = { ...given, sequence: ++lastSequence };
         if (key !== undefined) inBatch.set(key.name, post);
         added.push(post);
         return lastSequence;
