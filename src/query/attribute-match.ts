@@ -2,7 +2,7 @@ import type { Dataset } from '../index/dataset.js';
 import type { Row } from '../index/order.js';
 import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
-import { bitOf, listMarkedRows, markCommonRows } from './common/marks.js';
+import { bitOf, listMarkedRows } from './common/marks.js';
 import {
   type Bounds,
   boundsOf,
@@ -52,7 +52,9 @@ export function restrictMatches(
   if (matches.form === 'rows') {
     return listed(keepMarked(scratch, matches.count, bits));
   }
-  if (matches.form === 'runs') return restrictRuns(scratch, matches.runs, bits);
+  if (matches.form === 'runs' && matches.runs.rows <= MOST_LISTED) {
+    return listed(listMarkedRuns(scratch, matches.runs, bits));
+  }
   const window = matches.form === 'windows' ? narrowest(windows) : undefined;
   if (window && window.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR) {
     const others = windows.filter((one) => one !== window);
@@ -70,26 +72,16 @@ export function restrictMatches(
   return { form: 'bits', bits: marked, windows, count };
 }
 
-/** Lists the rows of runs whose bit is set, or marks them where they are many. */
-function restrictRuns({ rows, marks, budget }: Scratch, runs: Runs, bits: Int32Array): Matches {
+/** Lists the rows of runs whose bit is set; returns how many do. */
+function listMarkedRuns({ rows, budget }: Scratch, runs: Runs, bits: Int32Array): number {
   const cursor = startOfRuns(runs);
-  const isListed = runs.rows <= MOST_LISTED;
   let count = 0;
-  const visit = isListed
-    ? (from: Row, to: Row): void => {
-        count = listMarkedRows(bits, rows, count, from, to);
-      }
-    : (from: Row, to: Row): void => {
-        count += markCommonRows(marks.bits, bits, from, to);
-      };
-  marks.isUsed ||= !isListed;
-  const cost = costInRuns(runs, isListed ? NEIGHBOUR : NEIGHBOUR / 32);
-  inStretches(budget, 0, runs.rows, cost, (from, to) =>
-    visitRuns(runs.bounds, cursor, to - from, visit),
+  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
+    visitRuns(runs.bounds, cursor, to - from, (first, end) => {
+      count = listMarkedRows(bits, rows, count, first, end);
+    }),
   );
-  return matchesOf(
-    isListed ? { rows: rows.subarray(0, count), count } : { bits: marks.bits, count },
-  );
+  return count;
 }
 
 /** Keeps those of a list that lie in region and windows. */

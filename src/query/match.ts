@@ -28,10 +28,9 @@ import {
   NEIGHBOUR,
   SCATTERED,
 } from './common/plan.js';
-import { costInRuns, type RunCursor, startOfRuns, visitRuns } from './common/runs.js';
+import { costInRuns, startOfRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
-import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 
 /** Below this many rows in a window, testing them beats looking for a region's runs. */
@@ -95,101 +94,66 @@ function matchPlaceAndTime(
   const driver =
     forced ??
     chooseDriver({
-      total: dataset.count,
       region: runs?.rows,
       inRegion: region !== undefined,
       createdAt: created?.count,
       modifiedAt: modified?.count,
       cellRows: region === undefined ? cellRows(dataset) : undefined,
     });
+  if (driver === 'region') return keepRuns(scratch, windows);
   if (driver === 'cells' && region === undefined) {
     scratch.budget.charge(COUNTED_CELLS * cellRows(dataset) * SCATTERED);
     const walk = new CellWalk(dataset, created!.order, created!.range, modified!);
     return { form: 'windows', windows, count: walk.count() };
   }
-  const window = driver === 'createdAt' ? created : driver === 'modifiedAt' ? modified : undefined;
-  if (window === undefined) return testRows(dataset, scratch, driver, region, windows);
+  // a test may force a filter that all rows satisfy
+  const window = (driver === 'modifiedAt' ? modified : created) ?? windows[0]!;
   const other = windows.find((one) => one !== window);
   let count = keepInWindows(scratch, listWindow(scratch, window), other ? [other] : []);
   if (region !== undefined) count = keepWithin(dataset, scratch, count, region);
-  return listed(scratch, windows, count);
+  return { form: 'rows', rows: scratch.rows.subarray(0, count), windows, count };
 }
 
-function listed({ rows }: Scratch, windows: readonly Window[], count: number): Matches {
-  return { form: 'rows', rows: rows.subarray(0, count), windows, count };
-}
-
-/** Goes through the rows of the region, or all rows, and keeps those that satisfy the rest. */
-function testRows(
-  dataset: Dataset,
-  scratch: Scratch,
-  driver: Driver,
-  region: Region | undefined,
-  windows: readonly Window[],
-): Matches {
-  const { runs } = scratch;
-  if (driver !== 'region') {
-    runs.clear();
-    runs.add(0, dataset.count);
-  }
-  const untested = driver === 'region' ? undefined : region;
-  if (untested === undefined && runs.rows > MOST_LISTED) return markRuns(scratch, windows);
-  let count = listRuns(scratch, windows);
-  if (untested !== undefined) count = keepWithin(dataset, scratch, count, untested);
-  return listed(scratch, windows, count);
-}
-
-function markRuns({ runs, marks, budget }: Scratch, windows: readonly Window[]): Matches {
+/** The rows of the region's runs that lie in the windows: listed, or marked where they are many. */
+function keepRuns({ runs, rows, marks, budget }: Scratch, windows: readonly Window[]): Matches {
   const { bits } = marks;
   const [one, other = one] = windows.map(boundsOf);
   const cursor = startOfRuns(runs);
+  const isListed = runs.rows <= MOST_LISTED;
   let count = 0;
-  const mark = (from: Row, to: Row): void => {
-    count += markWithin(bits, one!, other!, from, to);
-  };
-  marks.isUsed = true;
+  const keep = isListed
+    ? (from: Row, to: Row): void => {
+        count = listBetween(one!, other!, from, to, rows, count);
+      }
+    : (from: Row, to: Row): void => {
+        count += markWithin(bits, one!, other!, from, to);
+      };
+  marks.isUsed ||= !isListed;
   inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
-    visitRuns(runs.bounds, cursor, to - from, mark),
+    visitRuns(runs.bounds, cursor, to - from, keep),
   );
-  return { form: 'bits', bits, windows, count };
-}
-
-/** Lists the rows of the runs that lie in the windows, and returns how many do. */
-function listRuns({ runs, rows, budget }: Scratch, windows: readonly Window[]): number {
-  const [one, other = one] = windows.map(boundsOf);
-  const cursor = { run: 0, row: runs.bounds[0]!, count: 0 };
-  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
-    listSome(runs.bounds, cursor, to - from, one!, other!, rows),
-  );
-  return cursor.count;
+  if (!isListed) return { form: 'bits', bits, windows, count };
+  return { form: 'rows', rows: rows.subarray(0, count), windows, count };
 }
 
 /**
- * Lists those of the next `most` rows of the runs that lie in both windows. The sign bit says
- * "outside", so a row is kept or overwritten without a branch to mispredict.
+ * Lists those of rows `from` to `to - 1` that lie in both windows; returns where they end. The sign
+ * bit says "outside", so a row is kept or overwritten without a branch to mispredict.
  */
-function listSome(
-  bounds: Int32Array,
-  cursor: RunCursor & { count: number },
-  most: number,
+function listBetween(
   { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
   { ranks: others, from: otherFrom, last: otherLast }: Bounds,
+  from: Row,
+  to: Row,
   list: Int32Array,
-): void {
-  let { run, row, count } = cursor;
-  for (let left = most; left > 0; ) {
-    const runEnd = bounds[2 * run + 1]!;
-    const end = Math.min(runEnd, row + left);
-    left -= end - row;
-    for (; row < end; row++) {
-      const a = ones[row]!;
-      const b = others[row]!;
-      list[count] = row;
-      count += ~((a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b)) >>> 31;
-    }
-    if (row === runEnd) row = bounds[2 * ++run]!;
+  at: number,
+): number {
+  let end = at;
+  for (let row = from; row < to; row++) {
+    const a = ones[row]!;
+    const b = others[row]!;
+    list[end] = row;
+    end += ~((a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b)) >>> 31;
   }
-  cursor.run = run;
-  cursor.row = row;
-  cursor.count = count;
+  return end;
 }

@@ -95,13 +95,14 @@ function pageOf(page: PageRows | undefined): unknown {
 
 /** Every choice that a planner could make. */
 export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
-  const drivers: Driver[] = ['all'];
+  const drivers: Driver[] = [];
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
   if (createdAt !== undefined) drivers.push('createdAt');
   if (modifiedAt !== undefined) drivers.push('modifiedAt');
   if (createdAt !== undefined && modifiedAt !== undefined) drivers.push('cells');
   const ways: AccessPath[] = ['walk', 'mark', 'cells', 'select'];
-  return drivers.flatMap((driver) => ways.map((accessPath) => ({ driver, accessPath })));
+  const chosen: Hints[] = [{}, ...drivers.map((driver) => ({ driver }))];
+  return chosen.flatMap((one) => ways.map((accessPath) => ({ ...one, accessPath })));
 }
 
 /** Asserts that two lists are the same, and shows where not: a diff would take minutes. */

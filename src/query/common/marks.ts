@@ -1,5 +1,4 @@
 import type { Row } from '../../index/order.js';
-import { bitCount } from '../../index/postings.js';
 
 /** Whether the bit of a row is set: 1 or 0. */
 export function bitOf(bits: Int32Array, row: Row): number {
@@ -62,19 +61,6 @@ export function listMarkedRows(
     row = (word + 1) << 5;
   }
   return end;
-}
-
-/** Marks those of rows `from` to `to - 1` that have a bit; returns their number. */
-export function markCommonRows(marked: Int32Array, bits: Int32Array, from: Row, to: Row): number {
-  let count = 0;
-  for (let row = from; row < to; ) {
-    const word = row >>> 5;
-    const common = wordWithin(bits, word, from, to);
-    marked[word]! |= common;
-    count += bitCount(common);
-    row = (word + 1) << 5;
-  }
-  return count;
 }
 
 /** A word of the bits in which only rows `from` to `to - 1` may be set. */

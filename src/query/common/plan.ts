@@ -2,7 +2,6 @@ import { AT_ONCE } from '../../model/budget.js';
 import { FEW } from './scratch.js';
 
 export interface Facts {
-  readonly total: number;
   readonly inRegion: boolean;
   /** Rows in the region; undefined where the region was not searched. */
   readonly region: number | undefined;
@@ -14,7 +13,7 @@ export interface Facts {
 }
 
 /** The filter whose rows are listed while others are tested; `cells` counts by the cross table. */
-export type Driver = 'all' | 'region' | 'createdAt' | 'modifiedAt' | 'cells';
+export type Driver = 'region' | 'createdAt' | 'modifiedAt' | 'cells';
 
 /**
  * How a page is taken from matches that are already counted: `walk` goes along the wanted order and
@@ -62,7 +61,6 @@ export function chooseDriver(facts: Facts): Driver {
   const test = facts.inRegion ? REGION_TEST : 0;
   const tested = (count = Infinity): number => count * (SCATTERED + test);
   const [driver] = cheapest<Driver>([
-    ['all', facts.total * (NEIGHBOUR + test)],
     ['region', (facts.region ?? Infinity) * NEIGHBOUR],
     ['createdAt', tested(facts.createdAt)],
     ['modifiedAt', tested(facts.modifiedAt)],
