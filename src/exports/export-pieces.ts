@@ -3,12 +3,14 @@ import type { ExportQuery } from '../http/request/list-parameters.js';
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches, DeltaRow } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
+import { wordsOf } from '../index/postings.js';
 import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Filters, TimeOrdering } from '../model/query.js';
-import { bitOf, markRun } from '../query/common/marks.js';
+import { bitOf } from '../query/common/marks.js';
+import { markMatches } from '../query/common/matches.js';
 import { matchDelta } from '../query/delta-match.js';
 import { type Engine, orderOf } from '../query/engine.js';
 
@@ -152,9 +154,15 @@ class Walk {
     budget: Budget,
   ) {
     const { dataset } = engine;
-    const bits = new Int32Array((dataset.count + 31) >>> 5);
-    const mark = (from: number, to: number): void => markRun(bits, from, to);
-    const own = engine.scan(filters, mark, undefined, undefined, budget);
+    const [own, bits] = engine.collect(
+      filters,
+      (matches, scratch): [number, Int32Array] => [
+        matches.count,
+        markMatches(dataset, scratch, matches).slice(0, wordsOf(dataset.count)),
+      ],
+      undefined,
+      budget,
+    );
     this.left = own + (accepted?.rows.length ?? 0);
     this.#dataset = dataset;
     this.#delta = accepted?.delta;

@@ -1,11 +1,10 @@
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches } from '../index/delta.js';
-import type { Order, Row } from '../index/order.js';
-import { Budget, inStretches } from '../model/budget.js';
+import type { Order } from '../index/order.js';
+import { Budget } from '../model/budget.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
-import { type Matches, markMatches } from './common/matches.js';
-import { type AccessPath, type Driver, type Form, NEIGHBOUR } from './common/plan.js';
-import { costInRuns, startOfRuns, visitRuns } from './common/runs.js';
+import type { Matches } from './common/matches.js';
+import type { AccessPath, Driver, Form } from './common/plan.js';
 import { clearSelection, createScratch, type Scratch, unmark } from './common/scratch.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merged-page.js';
@@ -49,14 +48,6 @@ export interface Effort {
 export interface Engine {
   readonly dataset: Dataset;
   run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): PageRows | undefined;
-  /** Hands all matches to a visitor, rows ascending and `accepted` last; returns their number. */
-  scan(
-    filters: Filters,
-    visit: Visitor,
-    hints?: Hints,
-    accepted?: DeltaMatches,
-    budget?: Budget,
-  ): number;
   /** Hands all matches to `use`, in the form that was cheapest to find; returns what it makes. */
   collect<T>(filters: Filters, use: Use<T>, hints?: Hints, budget?: Budget): T;
 }
@@ -71,8 +62,6 @@ export function createEngine(dataset: Dataset): Engine {
     dataset,
     run: (query, hints = NO_HINTS, accepted = undefined, budget = new Budget()) =>
       within(budget, (own) => answerOf(dataset, own, query, hints, accepted)),
-    scan: (filters, visit, { driver } = {}, accepted = undefined, budget = new Budget()) =>
-      within(budget, (own) => scanMatches(dataset, own, filters, visit, driver, accepted)),
     collect: (filters, use, { driver } = {}, budget = new Budget()) =>
       within(budget, (own) => use(findMatches(dataset, own, filters, driver), own)),
   };
@@ -184,76 +173,4 @@ export function orderOf(
     case '-modified_at':
       return [dataset.byModifiedAt, true];
   }
-}
-
-/** Rows `from` to `to - 1` all match; from the dataset's `count` on they are the delta's. */
-export type Visitor = (from: Row, to: Row) => void;
-
-/**
- * Hands the matches to a visitor, rows ascending, each once; `accepted` come last. Where whole
- * stretches match they come as one run; a run that is long comes in parts. Returns the number of
- * matches.
- */
-function scanMatches(
-  dataset: Dataset,
-  scratch: Scratch,
-  filters: Filters,
-  visit: Visitor,
-  forced?: Driver,
-  accepted?: DeltaMatches,
-): number {
-  const matches = findMatches(dataset, scratch, filters, forced);
-  visitMatches(dataset, scratch, matches, visit);
-  if (accepted === undefined) return matches.count;
-  const { rows } = accepted;
-  inStretches(scratch.budget, 0, rows.length, NEIGHBOUR, (from, to) =>
-    visitAccepted(rows.subarray(from, to), dataset.count, visit),
-  );
-  return matches.count + rows.length;
-}
-
-function visitAccepted(rows: Int32Array, count: number, visit: Visitor): void {
-  let start = 0;
-  for (let i = 1; i <= rows.length; i++) {
-    if (i < rows.length && rows[i] === rows[i - 1]! + 1) continue;
-    visit(count + rows[start]!, count + rows[i - 1]! + 1);
-    start = i;
-  }
-}
-
-function visitMatches(dataset: Dataset, scratch: Scratch, matches: Matches, visit: Visitor): void {
-  const { budget } = scratch;
-  if (matches.count === 0) return;
-  if (matches.form === 'all') {
-    inStretches(budget, 0, dataset.count, NEIGHBOUR, visit);
-  } else if (matches.form === 'runs') {
-    const { bounds } = matches.runs;
-    const cursor = startOfRuns(matches.runs);
-    const cost = costInRuns(matches.runs, NEIGHBOUR);
-    inStretches(budget, 0, matches.count, cost, (from, to) =>
-      visitRuns(bounds, cursor, to - from, visit),
-    );
-  } else {
-    const bits = markMatches(dataset, scratch, matches);
-    inStretches(budget, 0, bits.length, 32 * NEIGHBOUR, (from, to) =>
-      visitMarked(bits, from, to, visit),
-    );
-  }
-}
-
-function visitMarked(bits: Int32Array, from: number, to: number, visit: Visitor): void {
-  let start = -1;
-  for (let word = from; word < to; word++) {
-    const set = bits[word]!;
-    // most words are all or nothing where matches are neighbours on the map
-    if (set === 0 ? start < 0 : set === -1 && start >= 0) continue;
-    for (let bit = 0; bit < 32; bit++) {
-      const isSet = ((set >>> bit) & 1) === 1;
-      if (isSet === start >= 0) continue;
-      const row = (word << 5) + bit;
-      if (start >= 0) visit(start, row);
-      start = isSet ? row : -1;
-    }
-  }
-  if (start >= 0) visit(start, to << 5);
 }

@@ -96,6 +96,10 @@ export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches
   const { marks, budget } = scratch;
   const { bits } = marks;
   marks.isUsed = true;
+  if (matches.form === 'all') {
+    if (matches.count > 0) markRun(bits, 0, matches.count);
+    return bits;
+  }
   if (matches.form === 'runs') {
     const { bounds, length } = matches.runs;
     inStretches(budget, 0, length, RUN, (from, to) => {

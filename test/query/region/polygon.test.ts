@@ -1,6 +1,8 @@
 import { Random } from '../../../src/cli/generate/random.js';
 import { parsePolygon } from '../../../src/http/request/filters.js';
 import type { Filters, Ordering, Polygon } from '../../../src/model/query.js';
+import { bitOf } from '../../../src/query/common/marks.js';
+import { markMatches } from '../../../src/query/common/matches.js';
 import { createEngine, type Engine } from '../../../src/query/engine.js';
 import { ACROSS } from '../../../src/query/region/overlap.js';
 import { exactDifference, ROUNDING } from '../../../src/query/region/polygon.js';
@@ -36,10 +38,12 @@ async function gridEngine(seed: number, count: number): Promise<Engine> {
   return createEngine(await hostileDataset(coords));
 }
 
-/** Counts how often a scan visits each row. */
-function visit(engine: Engine, filters: Filters, visits: Uint8Array): void {
-  engine.scan(filters, (from, to) => {
-    for (let row = from; row < to; row++) visits[row]!++;
+/** Tells of each row whether it matches. */
+function mark(engine: Engine, filters: Filters, marked: Uint8Array): void {
+  const { dataset } = engine;
+  engine.collect(filters, (matches, scratch) => {
+    const bits = markMatches(dataset, scratch, matches);
+    for (let row = 0; row < dataset.count; row++) marked[row] = bitOf(bits, row);
   });
 }
 
@@ -47,19 +51,19 @@ function visit(engine: Engine, filters: Filters, visits: Uint8Array): void {
 function compare(engine: Engine, seed: number, polygons: number): void {
   const { coords, count } = engine.dataset;
   const hundredths = Int32Array.from(coords, (at) => Math.round(at * 100));
-  const visits = new Uint8Array(count);
+  const marked = new Uint8Array(count);
   for (let index = 0; index < polygons; index++) {
     const rings = randomRings(seed, index);
     const polygon = polygonOf(rings);
     const plain = new PlainPolygon(rings);
     const region = regionOf({ polygon })!;
-    visit(engine, { polygon }, visits.fill(0));
+    mark(engine, { polygon }, marked);
     for (let row = 0; row < count; row++) {
       const expected = plain.holds(hundredths[2 * row]!, hundredths[2 * row + 1]!);
       const isTested = row % 7 === index % 7;
       const isHeld = isTested ? region.contains(coords, row) : expected;
-      if (visits[row] === +expected && isHeld === expected) continue;
-      const found = `visited ${visits[row]} times, held: ${isHeld}, expected: ${expected}`;
+      if (marked[row] === +expected && isHeld === expected) continue;
+      const found = `marked: ${marked[row]}, held: ${isHeld}, expected: ${expected}`;
       assert.unreachable(
         `seed ${seed}, polygon ${index}: ${textOfRings(rings)}: row ${row} ${found}`,
       );
