@@ -20,9 +20,6 @@ import { MARKED, RUN_TEST } from './plan.js';
 /** Combinations of values whose rows an engine keeps. */
 const KEPT = 16;
 
-/** Up to here lists of rows are joined by sorting them, above by marking them in a bitmap. */
-const FEW_LISTED = 1_024;
-
 /** Nanoseconds for a word of a bitmap that is combined with another one, counted or made. */
 const WORD = 1;
 
@@ -76,7 +73,7 @@ function combine(
   budget: Budget,
 ): RowSet {
   const [first, ...others] = clauses;
-  const list = listOf(first!);
+  const list = first!.sets.length === 1 ? first!.sets[0]!.rows : undefined;
   const rows =
     list === undefined ? joinBits(clauses, words, budget) : keepCommon(list, others, words, budget);
   keep(kept, key, rows);
@@ -132,20 +129,6 @@ function clauseOf(postings: Postings, values: readonly number[]): Clause {
     most += postings.counts[value]!;
   }
   return { sets, most };
-}
-
-/** The rows of a clause as an ascending list, where that is soon made. */
-function listOf({ sets, most }: Clause): Int32Array | undefined {
-  if (sets.length === 1) return sets[0]!.rows;
-  if (most > FEW_LISTED || sets.some((set) => set.rows === undefined)) return undefined;
-  const all = new Int32Array(most);
-  let end = 0;
-  for (const { rows } of sets) {
-    all.set(rows!, end);
-    end += rows!.length;
-  }
-  all.sort();
-  return all.filter((row, i) => i === 0 || row !== all[i - 1]);
 }
 
 function keepCommon(
