@@ -67,11 +67,18 @@ export class Runs {
     this.length++;
   }
 
-  /** Adds those of rows `from` to `to - 1` in a region. */
-  addWithin(region: Region, coords: Float64Array, from: Row, to: Row): void {
+  /** Adds those of rows `from` to `to - 1` in a region; all are in the box at `box`. */
+  addWithin(
+    region: Region,
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    boxes: Float64Array,
+    box: number,
+  ): void {
     this.#reserve(to - from);
     const at = 2 * this.length;
-    const end = region.collect(coords, from, to, this.bounds, at) / 2;
+    const end = region.collect(coords, from, to, boxes, box, this.bounds, at) / 2;
     this.rows += end - this.length;
     this.length = end;
   }

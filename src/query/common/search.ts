@@ -60,7 +60,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
       return 0;
     }
     budget.looks += to - from;
-    runs.addWithin(region, coords, from, to);
+    runs.addWithin(region, coords, from, to, boxes, at);
     return (to - from) * REGION_TEST + workSince();
   }
 

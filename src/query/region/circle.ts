@@ -129,7 +129,7 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
   const northSpread = Math.abs(north1) * reach;
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
-  const collect: Region['collect'] = (coords, from, to, bounds, at) => {
+  const collect: Region['collect'] = (coords, from, to, _boxes, _box, bounds, at) => {
     // what a closure holds is loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
@@ -159,7 +159,7 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
     collect,
     work: () => rim.work,
 
-    contains: (coords, row) => collect(coords, row, row + 1, one, 0) > 0,
+    contains: (coords, row) => collect(coords, row, row + 1, coords, 0, one, 0) > 0,
 
     overlap(boxes, at) {
       const minX = boxes[at]!;

@@ -25,9 +25,17 @@ export interface Region {
   /**
    * Tests rows `from` to `to - 1` together. Writes `row, row + 1` to `bounds`, from `at` on, for
    * each row that the region holds, and returns where these end. `bounds` must have room for all of
-   * the rows.
+   * the rows. All of them lie in the box at `box` of `boxes`, which was found to be ACROSS.
    */
-  collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number;
+  collect(
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    boxes: Float64Array,
+    box: number,
+    bounds: Int32Array,
+    at: number,
+  ): number;
   /** Nanoseconds that geodesics and edges have taken so far, beyond the usual cost of a test. */
   work(): number;
 }
@@ -38,6 +46,8 @@ export function collectEach(
   coords: Float64Array,
   from: Row,
   to: Row,
+  _boxes: Float64Array,
+  _box: number,
   bounds: Int32Array,
   at: number,
 ): number {

@@ -53,7 +53,7 @@ function boxRegion(box: Box): Region {
       return lon >= west && lon <= east && lat >= south && lat <= north;
     },
 
-    collect(coords, from, to, bounds, at) {
+    collect(coords, from, to, _boxes, _box, bounds, at) {
       // what a closure holds is loaded anew for every row
       const [left, bottom, right, top] = [west, south, east, north];
       let end = at;
@@ -88,7 +88,14 @@ function eitherRegion(a: Region, b: Region): Region {
       return first === OUTSIDE ? b.overlap(boxes, at) : first;
     },
     contains,
-    collect: (...range) => collectEach(contains, ...range),
+
+    collect(coords, from, to, boxes, box, bounds, at) {
+      if (a.overlap(boxes, box) === OUTSIDE)
+        return b.collect(coords, from, to, boxes, box, bounds, at);
+      if (b.overlap(boxes, box) === OUTSIDE)
+        return a.collect(coords, from, to, boxes, box, bounds, at);
+      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
+    },
 
     work: () => a.work() + b.work(),
   };
@@ -111,7 +118,14 @@ function bothRegion(a: Region, b: Region): Region {
       return first === INSIDE ? second : second === OUTSIDE ? OUTSIDE : ACROSS;
     },
     contains,
-    collect: (...range) => collectEach(contains, ...range),
+
+    collect(coords, from, to, boxes, box, bounds, at) {
+      if (a.overlap(boxes, box) === INSIDE)
+        return b.collect(coords, from, to, boxes, box, bounds, at);
+      if (b.overlap(boxes, box) === INSIDE)
+        return a.collect(coords, from, to, boxes, box, bounds, at);
+      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
+    },
 
     work: () => a.work() + b.work(),
   };

@@ -152,7 +152,7 @@ test('what is collected from a box is what the geodesic says, right up to the ri
     boxes++;
     const coords = Float64Array.from(places.flat());
     const bounds = new Int32Array(2 * places.length);
-    const end = region.collect(coords, 0, places.length, bounds, 0);
+    const end = region.collect(coords, 0, places.length, ...rectangleOf(area), bounds, 0);
     const found = Array.from(bounds.subarray(0, end)).filter((_, at) => at % 2 === 0);
     const expected = [...places.keys()].filter(
       (row) => geodesic(lon, lat, ...places[row]!) <= radius,

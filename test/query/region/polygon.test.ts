@@ -4,8 +4,8 @@ import type { Filters, Ordering, Polygon } from '../../../src/model/query.js';
 import { bitOf } from '../../../src/query/common/marks.js';
 import { markMatches } from '../../../src/query/common/matches.js';
 import { createEngine, type Engine } from '../../../src/query/engine.js';
+import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.js';
 import { ACROSS } from '../../../src/query/region/overlap.js';
-import { exactDifference, ROUNDING } from '../../../src/query/region/polygon.js';
 import { regionOf } from '../../../src/query/region/region.js';
 import { acceptedMatches, deltaOf, engineOf, idsOf } from '../../support/engine.js';
 import { hostileDataset } from '../../support/hostile-data.js';
@@ -127,7 +127,7 @@ test('what many points at one place mean is asked once, and edges far from a blo
   );
   assert.is(region.overlap(box, 0), ACROSS);
   const looked = region.work();
-  region.collect(coords, 0, 64, new Int32Array(128), 0);
+  region.collect(coords, 0, 64, box, 0, new Int32Array(128), 0);
   assert.ok(region.work() - looked <= 64 * 8 * 8, `${region.work() - looked} ns`);
   const pile = Float64Array.of(9.5, 0.01, 9.5, 0.01);
   assert.is.not(region.overlap(pile, 0), ACROSS);

@@ -1,0 +1,269 @@
+import type { Row } from '../../index/order.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
+import { ACROSS, INSIDE, OUTSIDE, type Overlap } from './overlap.js';
+
+/** West, south, east and north, whole numbers of {@link UNITS_PER_DEGREE}. */
+export type Corners = [west: number, south: number, east: number, north: number];
+
+/** Choosing an edge for a smaller box takes as long as this many tests of a point against it. */
+const NARROWING = 2;
+
+/**
+ * The edges of a polygon that touch a box, called near, and the parity of all its other edges: with
+ * these, a point of the box is tested without a look at the whole polygon.
+ *
+ * The test is the even-odd rule: a ray from the point to the west crosses an odd number of a ring's
+ * edges when the point lies in the ring. The ray crosses edges that are not near only outside of
+ * the box, to its west. How many it crosses there depends on the point's latitude alone, and only
+ * its parity matters: one bit for each ring, for a ray along the southern edge of the box.
+ *
+ * The bit can change on the way north only at a vertex to the west of the box. If both edges of the
+ * vertex are not near, the ray crosses one before and one behind it, or both or none: the parity
+ * stays. If one of the edges is near, the parity changes. So each near edge has at most one latitude
+ * at which the bit of its ring turns.
+ */
+export class NearEdges {
+  /** The box; without bounds at first. */
+  readonly corners: Corners = [-Infinity, -Infinity, Infinity, Infinity];
+  readonly #ends: Float64Array;
+  // by near edge: its place in `#ends`, and the latitude from which on the bit of its ring is turned
+  #places: Int32Array;
+  #turns: Float64Array;
+  // by ring with near edges: its number, the end of its edges in `#places`, and its bit
+  readonly #rings: number[] = [];
+  readonly #ringEnds: number[] = [];
+  readonly #odd: number[] = [];
+  /** Looks at an edge since the polygon was made. */
+  readonly #looks: { count: number };
+
+  private constructor(ends: Float64Array, looks: { count: number }, room: number) {
+    this.#ends = ends;
+    this.#looks = looks;
+    this.#places = new Int32Array(room);
+    this.#turns = new Float64Array(room);
+  }
+
+  static of({ ends, ringEnds }: Edges): NearEdges {
+    const all = new NearEdges(ends, { count: 0 }, ends.length / 4);
+    for (let edge = 0; edge < all.#places.length; edge++) all.#places[edge] = 4 * edge;
+    all.#turns.fill(Infinity);
+    for (const [ring, end] of ringEnds.entries()) {
+      all.#rings.push(ring);
+      all.#ringEnds.push(end);
+      all.#odd.push(0);
+    }
+    return all;
+  }
+
+  /** The same polygon's, to be filled by {@link narrow}. */
+  empty(): NearEdges {
+    return new NearEdges(this.#ends, this.#looks, 0);
+  }
+
+  get looks(): number {
+    return this.#looks.count;
+  }
+
+  surrounds([west, south, east, north]: Corners): boolean {
+    const [left, bottom, right, top] = this.corners;
+    return west >= left && south >= bottom && east <= right && north <= top;
+  }
+
+  isAround([west, south, east, north]: Corners): boolean {
+    const [left, bottom, right, top] = this.corners;
+    return west === left && south === bottom && east === right && north === top;
+  }
+
+  /**
+   * Finds out which of these edges touch a box within this one, and writes them to `target`.
+   * Returns how the box lies to the polygon; `target` is of use only where that is ACROSS.
+   */
+  narrow(corners: Corners, target: NearEdges): Overlap {
+    const [west, south, east, north] = corners;
+    const ends = this.#ends;
+    const places = this.#places;
+    const turns = this.#turns;
+    const count = this.#ringEnds.at(-1)!;
+    if (target.#places.length < count) target.#grow(count);
+    const nearPlaces = target.#places;
+    const nearTurns = target.#turns;
+    target.#rings.length = target.#ringEnds.length = target.#odd.length = 0;
+    this.#looks.count += NARROWING * count;
+    let from = 0;
+    let end = 0;
+    for (let part = 0; part < this.#rings.length; part++) {
+      // edges are counted that are passed on the way from the box's south-western corner
+      let odd = this.#odd[part]!;
+      const first = end;
+      const last = this.#ringEnds[part]!;
+      for (let i = from; i < last; i++) {
+        if (turns[i]! <= south) odd ^= 1;
+        const place = places[i]!;
+        const ay = ends[place + 1]!;
+        const by = ends[place + 3]!;
+        if (by < south || ay > north) continue;
+        const ax = ends[place]!;
+        const bx = ends[place + 2]!;
+        if (ax > east && bx > east) continue;
+        const isPassed = ay <= south && by > south ? 1 : 0;
+        if (ax < west && bx < west) {
+          odd ^= isPassed;
+          continue;
+        }
+        // the box's corners that are farthest from the edge on its two sides
+        const dx = bx - ax;
+        const dy = by - ay;
+        const a = dx * ((dx < 0 ? south : north) - ay);
+        const b = dy * (west - ax);
+        if (a - b < -ROUNDING * (Math.abs(a) + Math.abs(b))) {
+          odd ^= isPassed;
+          continue;
+        }
+        const c = dx * ((dx < 0 ? north : south) - ay);
+        const d = dy * (east - ax);
+        if (c - d > ROUNDING * (Math.abs(c) + Math.abs(d))) continue;
+        nearPlaces[end] = place;
+        // an end of the edge that lies west of the box
+        const turn = ax < west && ay >= south ? ay : bx < west && by <= north ? by : Infinity;
+        nearTurns[end++] = turn;
+        if (turn <= south) odd ^= 1;
+      }
+      from = last;
+      const ring = this.#rings[part]!;
+      if (end > first) {
+        target.#rings.push(ring);
+        target.#ringEnds.push(end);
+        target.#odd.push(odd);
+      } else if (isOutside(ring, odd)) {
+        return OUTSIDE;
+      }
+    }
+    for (let i = 0; i < 4; i++) target.corners[i] = corners[i]!;
+    return target.#rings.length === 0 ? INSIDE : ACROSS;
+  }
+
+  /** Whether the polygon holds a point of the box, as `Region.contains` takes it. */
+  holds(coords: Float64Array, row: Row): boolean {
+    const x = Math.round(coords[2 * row]! * UNITS_PER_DEGREE);
+    const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
+    const ends = this.#ends;
+    const places = this.#places;
+    const turns = this.#turns;
+    this.#looks.count += this.#ringEnds[this.#ringEnds.length - 1]!;
+    let i = 0;
+    for (let part = 0; part < this.#rings.length; part++) {
+      let odd = this.#odd[part]!;
+      let isOnEdge = false;
+      const last = this.#ringEnds[part]!;
+      for (; i < last; i++) {
+        if (turns[i]! <= y) odd ^= 1;
+        const place = places[i]!;
+        const ay = ends[place + 1]!;
+        const by = ends[place + 3]!;
+        if (y < ay || y > by) continue;
+        const ax = ends[place]!;
+        const bx = ends[place + 2]!;
+        if (y === by) {
+          // its end, or anywhere on a horizontal one
+          if (x <= bx && x >= (ay === by ? ax : bx)) isOnEdge = true;
+          continue;
+        }
+        const left = (bx - ax) * (y - ay);
+        const right = (by - ay) * (x - ax);
+        let side = left - right;
+        if (Math.abs(side) <= ROUNDING * (Math.abs(left) + Math.abs(right))) {
+          side = exactDifference(bx - ax, y - ay, by - ay, x - ax);
+          if (side === 0) isOnEdge = true;
+        }
+        if (side < 0) odd ^= 1;
+      }
+      // the edge of the first ring is inside, that of a hole is not in the hole
+      const ring = this.#rings[part]!;
+      if (!isOnEdge && isOutside(ring, odd)) return false;
+    }
+    return true;
+  }
+
+  /** Does what `Region.collect` does for rows in the box. */
+  collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number {
+    let end = at;
+    for (let row = from; row < to; row++) {
+      bounds[end] = row;
+      bounds[end + 1] = row + 1;
+      end += this.holds(coords, row) ? 2 : 0;
+    }
+    return end;
+  }
+
+  #grow(room: number): void {
+    this.#places = new Int32Array(room);
+    this.#turns = new Float64Array(room);
+  }
+}
+
+/** Whether a place is not in the polygon for one ring: not in the first, or in a hole. */
+function isOutside(ring: number, odd: number): boolean {
+  return ring === 0 ? odd === 0 : odd === 1;
+}
+
+/**
+ * The edges of a polygon's rings, ring by ring. Each leads upwards, from south to north, and a
+ * horizontal one from west to east: which way the ring was drawn makes no difference.
+ */
+interface Edges {
+  /** Longitude and latitude where an edge begins, then where it ends; whole numbers. */
+  readonly ends: Float64Array;
+  /** Behind the last edge of each ring. */
+  readonly ringEnds: readonly number[];
+}
+
+export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
+  const places = rings.reduce((sum, ring) => sum + ring.length / 2, 0);
+  const ends = new Float64Array(4 * places);
+  const ringEnds: number[] = [];
+  let at = 0;
+  for (const ring of rings) {
+    let lastX = ring.at(-2)! + shift;
+    let lastY = ring.at(-1)!;
+    for (let i = 0; i < ring.length; i += 2) {
+      const x = ring[i]! + shift;
+      const y = ring[i + 1]!;
+      const isUpwards = lastY < y || (lastY === y && lastX <= x);
+      ends[at] = isUpwards ? lastX : x;
+      ends[at + 1] = isUpwards ? lastY : y;
+      ends[at + 2] = isUpwards ? x : lastX;
+      ends[at + 3] = isUpwards ? y : lastY;
+      at += 4;
+      lastX = x;
+      lastY = y;
+    }
+    ringEnds.push(at / 4);
+  }
+  return { ends, ringEnds };
+}
+
+/** A difference of products has the right sign where it is above this share of their sum. */
+export const ROUNDING = 4e-16;
+
+/**
+ * `a * b - c * d` to the last bit, where rounding could decide about its sign. The factors are
+ * whole numbers below 2^38. The two products are nearly equal then, so that their difference is
+ * exact, and what rounding took from each of them is a double, too.
+ */
+export function exactDifference(a: number, b: number, c: number, d: number): number {
+  const left = a * b;
+  const right = c * d;
+  return left - right + (roundedOff(a, b, left) - roundedOff(c, d, right));
+}
+
+/** Splits a double into halves of 26 bits. */
+const SPLITTER = 2 ** 27 + 1;
+
+/** What the product of two factors is larger than `product`, which was rounded. */
+function roundedOff(a: number, b: number, product: number): number {
+  const largeA = SPLITTER * a - (SPLITTER * a - a);
+  const largeB = SPLITTER * b - (SPLITTER * b - b);
+  const smallA = a - largeA;
+  const smallB = b - largeB;
+  return largeA * largeB - product + largeA * smallB + smallA * largeB + smallA * smallB;
+}
