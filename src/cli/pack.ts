@@ -8,7 +8,8 @@ import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { Labels } from '../formats/native/encode.js';
 import { sortBlocks } from '../formats/native/sort.js';
-import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
+import type { NativeTotals } from '../formats/native/write.js';
+import { writeBlocks } from '../formats/native/write-blocks.js';
 import {
   type Leniency,
   type LoadReport,
@@ -216,9 +217,7 @@ export async function writeSorted(
   try {
     const sorted = sortBlocks(blocks, { onProgress: bar.update, signal });
     const count = blocks.reduce((sum, block) => sum + block.count, 0);
-    const writer = new NativeWriter(fd, { ...labels, count });
-    for await (const block of sorted) writer.write(block);
-    return writer.finish(notifications);
+    return await writeBlocks(fd, { ...labels, count }, sorted, notifications);
   } finally {
     bar.stop();
   }
