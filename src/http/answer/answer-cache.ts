@@ -7,6 +7,11 @@ import { hashText } from './validators.js';
 
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
+/**
+ * Seconds in which all of a cache can be replaced at most. What is kept takes fresh memory, and
+ * each 64 MB of it make V8 trace the whole heap, 5 ms in which nobody is answered.
+ */
+const REPLACED_IN_SECONDS = 10;
 /** Hashes of keys that were asked for once; a power of two. */
 const SEEN_SLOTS = 8_192;
 
@@ -43,15 +48,22 @@ const CODING_HASHES = { none: 0, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
  */
 export class AnswerCache {
   readonly #maxBytes: number;
+  readonly #now: () => number;
   // of two keys with one hash, which chance will hardly bring together, one is kept
   readonly #answers: LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>;
   // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
   readonly #seen = new Float64Array(SEEN_SLOTS);
   #state: string | undefined;
+  /** Bytes that may be kept at once; each answer that is kept is subtracted. */
+  #credit: number;
+  #creditedAt: number;
 
-  /** `maxBytes` of 0 keep nothing. */
-  constructor(maxBytes: number) {
+  /** `maxBytes` of 0 keep nothing; `now` tells milliseconds. */
+  constructor(maxBytes: number, now: () => number = () => performance.now()) {
     this.#maxBytes = maxBytes;
+    this.#now = now;
+    this.#credit = maxBytes;
+    this.#creditedAt = now();
     this.#answers = new LRUCache({
       maxSize: Math.max(1, maxBytes),
       sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
@@ -67,10 +79,13 @@ export class AnswerCache {
     return kept !== undefined && areEqual(kept.key, key) ? kept.answer : undefined;
   }
 
-  /** Whether an answer that {@link get} did not have is worth keeping: not the first time. */
+  /**
+   * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
+   * for it is not, nor while answers come so fast that they would push each other out.
+   */
   wants({ hash }: AnswerKey): boolean {
     const slot = hash % SEEN_SLOTS;
-    if (this.#seen[slot] === hash) return this.#maxBytes > 0;
+    if (this.#seen[slot] === hash) return this.#hasCredit();
     this.#seen[slot] = hash;
     return false;
   }
@@ -79,6 +94,15 @@ export class AnswerCache {
   keep(state: string, key: AnswerKey, answer: Answer): void {
     if (state !== this.#state) return;
     this.#answers.set(key.hash, { key, answer });
+    this.#credit -= answer.body.length;
+  }
+
+  #hasCredit(): boolean {
+    const time = this.#now();
+    const gained = ((time - this.#creditedAt) * this.#maxBytes) / (REPLACED_IN_SECONDS * 1_000);
+    this.#credit = Math.min(this.#credit + gained, this.#maxBytes);
+    this.#creditedAt = time;
+    return this.#credit > 0;
   }
 }
 

@@ -36,6 +36,31 @@ test('an answer is wanted when it is asked for again, and kept', () => {
   assert.is(cache.get('one', key('/a', 6)), undefined);
 });
 
+test('answers that come too fast to stay are not kept, until time has passed', () => {
+  let time = 0;
+  const cache = new AnswerCache(100_000, () => time);
+  const isWanted = (name: string): boolean => {
+    cache.wants(key(`/${name}`, name.length));
+    return cache.wants(key(`/${name}`, name.length));
+  };
+  cache.get('one', key('/a'));
+  cache.keep('one', key('/a'), answer(60_000));
+  assert.ok(isWanted('bb'));
+  cache.keep('one', key('/bb', 2), answer(60_000));
+  assert.not(isWanted('ccc'));
+  // what was kept is answered meanwhile
+  assert.ok(cache.get('one', key('/bb', 2)));
+  time = 1_999;
+  assert.not(isWanted('ccc'));
+  time = 2_001;
+  assert.ok(isWanted('ccc'));
+  cache.keep('one', key('/ccc', 3), answer(60_000));
+  assert.not(isWanted('dddd'));
+  // posts may come faster still
+  cache.get('two', key('/a'));
+  assert.not(isWanted('dddd'));
+});
+
 test('a key with the same hash is another one', () => {
   const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
