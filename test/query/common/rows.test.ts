@@ -1,8 +1,4 @@
 import { Random } from '../../../src/cli/generate/random.js';
-import type { Dataset } from '../../../src/index/dataset.js';
-import { Budget } from '../../../src/model/budget.js';
-import { geodesic } from '../../../src/model/geo.js';
-import type { Circle } from '../../../src/model/query.js';
 import {
   bitOf,
   listMarked,
@@ -12,81 +8,7 @@ import {
 } from '../../../src/query/common/marks.js';
 import { type Bounds, markWithin } from '../../../src/query/common/matches.js';
 import { costInRuns, Runs } from '../../../src/query/common/runs.js';
-import { findRuns } from '../../../src/query/common/search.js';
-import { circleRegion } from '../../../src/query/region/circle.js';
-import { Rim } from '../../../src/query/region/rim.js';
-import { HOSTILE_DATA, hostileDataset } from '../../support/hostile-data.js';
-import { assert, rounds, test } from '../../support/uvu.js';
-
-const POINTS = rounds(40_000);
-
-/** The rows of some runs. */
-function rowsOf(runs: Runs): number[] {
-  const rows: number[] = [];
-  for (let run = 0; run < runs.length; run++) {
-    for (let row = runs.bounds[2 * run]!; row < runs.bounds[2 * run + 1]!; row++) rows.push(row);
-  }
-  return rows;
-}
-
-function rowsByGeodesic({ coords, count }: Dataset, { lon, lat, radius }: Circle): number[] {
-  const rows: number[] = [];
-  for (let row = 0; row < count; row++) {
-    if (geodesic(lon, lat, coords[2 * row]!, coords[2 * row + 1]!) <= radius) rows.push(row);
-  }
-  return rows;
-}
-
-for (const { name, circles, make } of HOSTILE_DATA) {
-  test(`${name}: what is found is what the geodesic says`, async () => {
-    const dataset = await hostileDataset(make(POINTS));
-    for (const circle of circles) {
-      const label = `${name}, ${JSON.stringify(circle)}`;
-      const rim = new Rim(circle);
-      const runs = new Runs();
-      findRuns(dataset, circleRegion(circle, rim), runs, new Budget());
-      const expected = rowsByGeodesic(dataset, circle);
-      assert.is(runs.rows, expected.length, label);
-      assert.equal(rowsOf(runs), expected, label);
-      assert.ok(rim.estimated <= 1.2 * POINTS, `${label}: ${rim.estimated} places measured`);
-      assert.ok(rim.solved <= 1.2 * POINTS, `${label}: ${rim.solved} geodesics`);
-      if (name.startsWith('grid')) assert.ok(rim.solved <= POINTS / 500, `${label}: ${rim.solved}`);
-    }
-  });
-}
-
-test('a circle over a pile takes one geodesic', async () => {
-  const dataset = await hostileDataset(pile(POINTS));
-  for (const radius of [0, 1_000, geodesic(24.95, 60.18, 24.94, 60.17), 5e6]) {
-    const circle =
-      radius === 0 ? { lon: 24.94, lat: 60.17, radius } : { lon: 24.95, lat: 60.18, radius };
-    const rim = new Rim(circle);
-    const runs = new Runs();
-    findRuns(dataset, circleRegion(circle, rim), runs, new Budget());
-    assert.ok(rim.solved <= 1, `${radius}: ${rim.solved}`);
-  }
-});
-
-function pile(count: number): Float64Array {
-  return HOSTILE_DATA.find(({ name }) => name === 'one spot')!.make(count);
-}
-
-test('a long search charges as it goes, and what it costs', async () => {
-  const { make, circles } = HOSTILE_DATA.find(({ name }) => name === 'ring of 5,000 km')!;
-  const dataset = await hostileDataset(make(POINTS));
-  const amount = 50_000;
-  const rim = new Rim(circles[0]!);
-  let before = 0;
-  let renewals = 0;
-  // a block of 64 rows, each of which may be measured, is the longest stretch
-  const budget = new Budget(amount, () => {
-    renewals++;
-    assert.ok(rim.estimated - before <= amount / 80 + 64, `${rim.estimated - before} measured`);
-    before = rim.estimated;
-  });
-  findRuns(dataset, circleRegion(circles[0]!, rim), new Runs(), budget);
-  assert.ok(renewals >= (POINTS * 12) / amount / 2, `${renewals} budgets`);
-});
+import { assert, test } from '../../support/uvu.js';
 
 test('a row lies in the runs that were added, and in no other', () => {
   const random = new Random(31, 'point');
@@ -101,17 +23,10 @@ test('a row lies in the runs that were added, and in no other', () => {
     }
     for (let row = 0; row < 410; row++) assert.is(runs.has(row), rows.has(row), `row ${row}`);
     assert.is(runs.rows, rows.size);
+    // not even where some were before
+    runs.clear();
+    for (let row = 0; row < 410; row++) assert.not(runs.has(row), `row ${row}`);
   }
-});
-
-test('no row lies in no runs, not even where some were before', () => {
-  const runs = new Runs();
-  assert.not(runs.has(0));
-  runs.add(0, 10);
-  assert.ok(runs.has(9));
-  runs.clear();
-  assert.not(runs.has(0));
-  assert.not(runs.has(9));
 });
 
 test('a row that is a run of its own costs several times what one of a long run does', () => {
@@ -136,7 +51,7 @@ function range(from: number, to: number): number[] {
 }
 
 test('a run of any ends is marked, and nothing beside it', () => {
-  for (let from = 0; from < 100; from++) {
+  for (let from = 0; from < 100; from += 3) {
     for (let to = from + 1; to <= 200; to++) {
       const bits = new Int32Array(ROWS / 32);
       markRun(bits, from, to);
@@ -158,7 +73,7 @@ test('marked rows are listed between any two rows', () => {
   const bits = new Int32Array(ROWS / 32);
   const rows = range(0, ROWS).filter((row) => row > 250 || random.chance(0.4));
   markRows(bits, Int32Array.from(rows), 0, rows.length);
-  for (let from = 0; from <= ROWS; from += 3) {
+  for (let from = 0; from <= ROWS; from += 5) {
     for (let to = from; to <= ROWS; to++) {
       const expected = rows.filter((row) => row >= from && row < to);
       const list = new Int32Array(ROWS + 1);
