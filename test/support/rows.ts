@@ -88,6 +88,16 @@ export async function rowsOf(
   return rows;
 }
 
+/** What a row has: its record, or what is wrong with it. */
+export function foundIn(row: Row): unknown {
+  return row.problem ?? row.value;
+}
+
+/** The same of each row of a file. */
+export async function valuesOf(...given: Parameters<typeof rowsOf>): Promise<unknown[]> {
+  return (await rowsOf(...given)).map(foundIn);
+}
+
 /** `place: field: reason` of each row that has a problem, `place: ok` of the others. */
 export function outcomes(rows: readonly Row[]): string[] {
   return rows.map(({ place, problem }) =>

@@ -1,17 +1,23 @@
 import fc from 'fast-check';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
-import { brokenBy, chunked, feature, outcomes, rowsOf } from '../../support/rows.js';
+import {
+  brokenBy,
+  chunked,
+  feature,
+  foundIn,
+  outcomes,
+  rowsOf,
+  valuesOf,
+} from '../../support/rows.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
-/** Why the document is broken. */
-function broken(content: string | Uint8Array): Promise<string> {
-  return brokenBy(PARSERS.json, content, 7);
+/** Why the document is broken, in one chunk and in small ones. */
+function broken(content: string | Uint8Array, size = 7): Promise<string> {
+  return brokenBy(PARSERS.json, content, size);
 }
 
-async function values(content: string): Promise<unknown[]> {
-  return (await rowsOf(PARSERS.json, content)).map((row) => row.problem ?? row.value);
-}
+const values = (content: string): Promise<unknown[]> => valuesOf(PARSERS.json, content);
 
 test('the records of an array, an envelope and a collection', async () => {
   const odd = [{ a: [{ b: [] }] }, {}, [], [1], 5, 'x', null, true, { results: [1] }];
@@ -53,15 +59,14 @@ test('a feature becomes a record, one that is no point a problem', async () => {
     { id: 5, ...place, comment: 'x' },
     { id: 9, ...place },
   ];
-  const found = rows.slice(0, 5).map((row) => row.problem ?? row.value);
-  assert.equal(found, [five, five, { ...nine, tags: ['a'] }, nine, five]);
+  assert.equal(rows.slice(0, 5).map(foundIn), [five, five, { ...nine, tags: ['a'] }, nine, five]);
 });
 
-test('a syntax error breaks the document, with its place', async () => {
-  const unexpected = 'broken at byte 16, in or behind record 2: Unexpected "x"';
-  assert.is(await broken('[{"id":1},{"id":x}]'), unexpected);
+test('a document that is broken, cut short or no list of records is refused, with its place', async () => {
   const latin1 = Buffer.from('["a","\xe9\xe9\xe9\xe9"]', 'latin1');
+  const none = /^a JSON document must be an array of records, an object with a list "results"/;
   const cases: [content: string | Uint8Array, reason: RegExp][] = [
+    ['[{"id":1},{"id":x}]', /^broken at byte 16, in or behind record 2: Unexpected "x"$/],
     ['[{"id":1},]', /^broken at byte 10, in or behind record 2: Unexpected/],
     ['[{"id":1} {"id":2}]', /^broken at byte 10, in or behind record 1: /],
     ['[{"id":1}]]', /^broken at byte 10, in or behind record 2/],
@@ -74,23 +79,6 @@ test('a syntax error breaks the document, with its place', async () => {
     ['{"a" 1,"results":[]}', /^broken at byte 5, in or behind record 1/],
     ['{"results":[1, 2],"a":01}', /^broken at byte 23, in or behind record 3/],
     [latin1, /record 2: it is not valid UTF-8; save the file as UTF-8$/],
-  ];
-  for (const [content, reason] of cases) assert.match(await broken(content), reason);
-  assert.ok((await broken(`[1 "${'x'.repeat(1e6)}"]`)).length < 200);
-});
-
-test('a document that is cut short is refused, wherever it is cut', async () => {
-  const whole = JSON.stringify({ count: 1, results: [{ id: 1, tags: ['ä'] }, { id: 2 }], x: 1 });
-  const bytes = Buffer.from(whole);
-  for (let length = 1; length < bytes.length; length++) {
-    const reason = `^the JSON document is cut short: it ends at byte ${length}, inside or behind`;
-    assert.match(await broken(bytes.subarray(0, length)), new RegExp(reason));
-  }
-});
-
-test('a document without one list of records is refused', async () => {
-  const none = /^a JSON document must be an array of records, an object with a list "results"/;
-  const cases: [content: string, reason: RegExp][] = [
     ['{}', none],
     ['{"id":1}', none],
     ['{"results":{"a":1}}', none],
@@ -101,20 +89,32 @@ test('a document without one list of records is refused', async () => {
     ['{"results":[1],"features":[2]}', /record 2: it has a second list of records/],
     ['{"results":[],"results":[2]}', /it has a second list of records, "results"/],
   ];
-  for (const [content, reason] of cases) assert.match(await broken(content), reason, content);
+  for (const [content, reason] of cases) assert.match(await broken(content), reason);
+  assert.ok((await broken(`[1 "${'x'.repeat(1e6)}"]`, 4_096)).length < 200);
+  const whole = JSON.stringify({ count: 1, results: [{ id: 1, tags: ['ä'] }, { id: 2 }], x: 1 });
+  const bytes = Buffer.from(whole);
+  for (let length = 1; length < bytes.length; length++) {
+    const reason = `^the JSON document is cut short: it ends at byte ${length}, inside or behind`;
+    assert.match(await broken(bytes.subarray(0, length)), new RegExp(reason));
+  }
 });
 
 test('what stands beside the records and is too long is refused before it takes memory', async () => {
   const long = 'x'.repeat(MAX_RAW_BYTES + 70_000);
-  const reason = new RegExp(`beside its records is longer than ${MAX_RAW_BYTES} bytes$`);
-  assert.match(await broken(`[1,"${long}`), /^the JSON document is cut short: it ends at byte \d+/);
-  assert.match(await broken(`{"name":"${long}${long}","results":[]}`), reason);
+  const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`;
+  const cases: [content: string, reason: RegExp][] = [
+    [`[1,"${long}`, /^the JSON document is cut short: it ends at byte \d+/],
+    [
+      `{"name":"${long}${long}","results":[]}`,
+      new RegExp(`beside its records is longer than ${MAX_RAW_BYTES} bytes$`),
+    ],
+    // nor does a list that is never filled
+    ['['.repeat(1e6), /^the JSON document is cut short/],
+    [`{"a":${'['.repeat(1e6)}`, /^the JSON document is cut short/],
+  ];
+  for (const [content, reason] of cases) assert.match(await broken(content, 4_096), reason);
   // white space between records takes none
   assert.is((await rowsOf(PARSERS.json, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
-  // nor does a list that is never filled
-  assert.match(await broken('['.repeat(1e6)), /^the JSON document is cut short/);
-  assert.match(await broken(`{"a":${'['.repeat(1e6)}`), /^the JSON document is cut short/);
-  const deep = `${'['.repeat(1e5)}${']'.repeat(1e5)}`;
   const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
   const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;
   const found = outcomes(await rowsOf(PARSERS.json, collection));
@@ -162,9 +162,7 @@ test('a record is read or refused as JSON.parse does', async () => {
       assert.match(message, /^broken at byte \d+, in or behind record \d+: \w|cut short/);
       return;
     }
-    const rows = await rowsOf(PARSERS.json, text, size);
-    const found = rows.map((row) => row.problem ?? row.value);
-    assert.equal(found, expected);
+    assert.equal(await valuesOf(PARSERS.json, text, size), expected);
   }
 });
 
@@ -175,20 +173,21 @@ test('a page of a longer list is told from a whole one', async () => {
     for await (const _ of PARSERS.json(chunks, (text) => (why = text)));
     return why;
   };
-  const whole = { count: 2, next: null, previous: null, results: [{}, 5] };
-  assert.is(await pageOf(whole), undefined);
-  assert.is(await pageOf([1]), undefined);
-  assert.is(await pageOf({ count: '2', results: [] }), undefined);
-  assert.is(await pageOf({ ...whole, count: 50 }), 'it says that there are 50 records, and has 2');
   const next = 'http://x/?page=2';
-  const first = { results: [1, 2], count: 2, next };
-  assert.is(await pageOf(first), 'it has a next page, "http://x/?page=2"');
+  const whole = { count: 2, next: null, previous: null, results: [{}, 5] };
   const features = { type: 'FeatureCollection', features: [1], numberReturned: 1 };
-  assert.is(await pageOf({ ...features, numberMatched: 1, links: [{ rel: 'self' }] }), undefined);
-  const fewer = await pageOf({ ...features, numberMatched: 9 });
-  assert.match(String(fewer), /there are 9 records, and has 1/);
   const links = ['x', next].map((href) => ({ rel: href === 'x' ? 'self' : 'next', href }));
-  assert.match(String(await pageOf({ ...features, links })), /a next page, "http/);
+  const cases: [content: unknown, why: string | undefined][] = [
+    [whole, undefined],
+    [[1], undefined],
+    [{ count: '2', results: [] }, undefined],
+    [{ ...whole, count: 50 }, 'it says that there are 50 records, and has 2'],
+    [{ results: [1, 2], count: 2, next }, 'it has a next page, "http://x/?page=2"'],
+    [{ ...features, numberMatched: 1, links: [{ rel: 'self' }] }, undefined],
+    [{ ...features, numberMatched: 9 }, 'it says that there are 9 records, and has 1'],
+    [{ ...features, links }, 'it has a next page, "http://x/?page=2"'],
+  ];
+  for (const [content, why] of cases) assert.is(await pageOf(content), why);
 });
 
 test.run();
