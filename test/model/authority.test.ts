@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { hostAllowed, isAuthority, isHostPattern } from '../../src/model/authority.js';
+import { CHARACTER } from '../support/characters.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
 test('names, addresses and ports', () => {
@@ -40,16 +41,13 @@ test('the length is bounded', () => {
 });
 
 test('what is accepted can stand in a URL and in markup as it is', () => {
-  const char = fc.oneof(
-    fc.constantFrom(...'aZ09.-_:[]@/\\"\'<>&%? \t\n#é'),
-    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
-  );
+  const char = fc.oneof(fc.constantFrom(...'aZ09.-_:[]@/\\"\'<>&%? \t\n#é'), CHARACTER);
   fc.assert(
     fc.property(fc.string({ unit: char, maxLength: 12 }), (host) => {
       if (!isAuthority(host)) return;
       assert.match(host, /^[A-Za-z0-9._[\]:-]+$/);
     }),
-    { numRuns: rounds(20_000) },
+    { numRuns: rounds(5_000) },
   );
 });
 

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { pageLinks } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
+import { CHARACTER } from '../../support/characters.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
 const BASE = 'http://testserver.example/rest/map_data_points/';
@@ -60,7 +61,7 @@ test('only letters, digits and _ . - ~ are left as they are', () => {
 });
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 5 }),
+  fc.string({ unit: CHARACTER, maxLength: 5 }),
   fc.constantFrom(
     'page',
     'pagf',

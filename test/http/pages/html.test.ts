@@ -16,13 +16,14 @@ import { pageFormat } from '../../../src/http/pages/page-format.js';
 import { PLAIN_SUBJECT, type PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
 import { PLAIN_SITE, startApp } from '../../support/app.js';
+import { CHARACTER } from '../../support/characters.js';
 import { ask } from '../../support/client.js';
 import { shownText } from '../../support/documents.js';
 import { Meter } from '../../support/engine.js';
 import { assert, makeFolder, rounds, test } from '../../support/uvu.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
-  const text = fc.string({ unit: 'binary' });
+  const text = fc.string({ unit: CHARACTER });
   const hostile = fc.constantFrom(
     '<',
     '>',

@@ -8,6 +8,7 @@ import {
   splitList,
 } from '../../../src/http/request/query-string.js';
 import type { Filters } from '../../../src/model/query.js';
+import { CHARACTER } from '../../support/characters.js';
 import { type Envelope, LIST } from '../../support/client.js';
 import { type Note, scatterNotes } from '../../support/notes.js';
 import { startNotes } from '../../support/notes-app.js';
@@ -96,7 +97,7 @@ test('last takes the last of a name', () => {
 });
 
 test('agrees with URLSearchParams on what it writes', () => {
-  const text = fc.string({ unit: 'binary', maxLength: 12 });
+  const text = fc.string({ unit: CHARACTER, maxLength: 12 });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text), { maxLength: 6 }), (pairs) => {
       assert.equal(pairsOf(new URLSearchParams(pairs).toString()), pairs);
@@ -107,7 +108,7 @@ test('agrees with URLSearchParams on what it writes', () => {
 
 test('agrees with URLSearchParams on any text', () => {
   const common = ['&', '=', '+', '%', ';', '%41', '%2C', '%c3%a4', '%F0%9F%98%80', 'ä', '日', '😀'];
-  const piece = fc.oneof(fc.constantFrom(...common), fc.string({ unit: 'binary', maxLength: 3 }));
+  const piece = fc.oneof(fc.constantFrom(...common), fc.string({ unit: CHARACTER, maxLength: 3 }));
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const text = pieces.join('');
