@@ -7,7 +7,7 @@ import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { refusal } from '../support/errors.js';
 import { startReloading } from '../support/reloading.js';
-import { FIXTURE_POINTS, type Outcome, ROOT, runCommand, SNAPSHOT } from '../support/service.js';
+import { FIXTURE_POINTS, type Outcome, ROOT, runInThread, SNAPSHOT } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 const folder = makeFolder();
@@ -24,7 +24,7 @@ const PAGE =
 
 function serve(...flags: string[]): Promise<Outcome> {
   // below any limit of open files, which would be warned of
-  return runCommand(['serve', '--port', '0', '--max-connections', '100', ...flags]);
+  return runInThread(['serve', '--port', '0', '--max-connections', '100', ...flags]);
 }
 
 /** The one line that says why serve cannot load the path, by what it loads with. */
@@ -154,12 +154,12 @@ test('a notifications file that is none is refused', async () => {
 
 test('the other commands refuse what they cannot read as clearly', async () => {
   const missing = join(folder, 'missing.ndjson');
-  oneLine(await runCommand(['pack', missing, join(folder, 'out.waypost')]));
+  oneLine(await runInThread(['pack', missing, join(folder, 'out.waypost')]));
   await refusalLine(packSnapshot(FIXTURE_POINTS, join(folder, 'none/out.waypost')));
-  oneLine(await runCommand(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
+  oneLine(await runInThread(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
   const options = { points: 5, seed: 1, out: join(folder, 'x.csv'), print: () => {} };
   await refusalLine(generateSnapshot(options));
-  const { code, stdout, stderr } = await runCommand(['verify', missing]);
+  const { code, stdout, stderr } = await runInThread(['verify', missing]);
   assert.is(code, 1);
   assert.match(stdout, /there is no such file/);
   assert.is(stderr, '');

@@ -77,19 +77,23 @@ test('points that fill more than one block are sorted across them', async () => 
   const folder = makeFolder();
   // two blocks, with gaps in the order of ids
   const lines = readFileSync(MANY, 'utf8').trim().split('\n');
-  const rows = Array.from({ length: 70_000 }, (_, i) =>
+  const rows = Array.from({ length: 66_000 }, (_, i) =>
     lines[i % lines.length]!.replace(/"id": ?\d+/, `"id":${i * 3 + 1}`),
   );
   const [many, packed] = [join(folder, 'many.ndjson'), join(folder, 'many.waypost')];
   writeFileSync(many, rows.join('\n'));
   const [summary] = await pack(many, packed);
-  assert.equal([summary.points, summary.blocks], [70_000, 2]);
+  assert.equal([summary.points, summary.blocks], [66_000, 2]);
   const [blocks] = await readOnePass(packed);
   const at = blocks.flatMap(({ lon, lat }) =>
     Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
   );
   assert.ok(isKdSorted(at));
-  assert.is(await verify(packed, { print() {} }), 0);
+  const ids = blocks.flatMap((block) => [...block.id]);
+  assert.is(new Set(ids).size, ids.length);
+  for (const [i, record] of blocks.flatMap(textsOf).entries()) {
+    if (!record.startsWith(`{"id":${ids[i]},`)) assert.unreachable(`${ids[i]}: ${record}`);
+  }
 });
 
 test('a packed file packed again stays the same', async () => {

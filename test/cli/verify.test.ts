@@ -7,7 +7,7 @@ import { NativeWriter } from '../../src/formats/native/write.js';
 import { renderPoint } from '../../src/model/point.js';
 import { blockOf, CREATED_AT, notification, point, writeNative } from '../support/native.js';
 import { runCommand } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 
@@ -193,7 +193,8 @@ test('a file cut anywhere is not good, whatever is left of it', async () => {
   const folder = makeFolder();
   const sample = readFileSync(join(FIXTURES, 'sample.waypost'));
   const path = join(folder, 'cut.waypost');
-  for (let length = 0; length < sample.length; length++) {
+  const step = IS_SOAK ? 1 : 3;
+  for (let length = 0; length < sample.length; length += step) {
     writeFileSync(path, sample.subarray(0, length));
     const report = await verifySnapshot(path, {});
     assert.is(report.reasonCount, 1, `cut at ${length}`);

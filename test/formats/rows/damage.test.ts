@@ -29,7 +29,7 @@ async function readDamaged(
   damaged: (random: Random, file: number) => Uint8Array,
 ): Promise<void> {
   const path = join(makeFolder(), 'points');
-  for (let file = 0; file < (IS_SOAK ? 1_500 : 20); file++) {
+  for (let file = 0; file < (IS_SOAK ? 1_500 : 10); file++) {
     writeFileSync(path, damaged(new Random(SEED + file, 'point'), file));
     try {
       const { blocks, report } = await readAll(path, { maxInvalid: 1e9 });

@@ -176,7 +176,7 @@ test('gzip data that is cut short, damaged or followed by something is refused',
     writeFileSync(path, content);
     return (await refusal(readAll(path))).replaceAll(path, 'FILE');
   };
-  const records = Array.from({ length: 5000 }, (_, id) => {
+  const records = Array.from({ length: 1500 }, (_, id) => {
     return { ...VALID, id: id + 1, comment: `${id ** 3}` };
   });
   const bytes = gzipSync(ndjson(...records));
@@ -201,7 +201,7 @@ test('gzip data that is cut short, damaged or followed by something is refused',
   // several streams in a row are one, as gzip says
   const two = Buffer.concat([bytes, gzipSync(ndjson({ ...VALID, id: 9999 }))]);
   writeFileSync(path, two);
-  assert.is((await readAll(path)).report.points, 5001);
+  assert.is((await readAll(path)).report.points, 1501);
 });
 
 test('a file that can be opened and not read is named, and let go of', async () => {
@@ -218,10 +218,12 @@ test('a file that can be opened and not read is named, and let go of', async () 
 
 test('a reader can be closed in the middle', async () => {
   const folder = makeFolder();
+  // more bytes than a block has
   const comment = 'x'.repeat(200_000);
-  const records = Array.from({ length: 200 }, (_, id) => ({ ...VALID, id: id + 1, comment }));
+  const records = Array.from({ length: 180 }, (_, id) => ({ ...VALID, id: id + 1, comment }));
   const path = join(folder, 'points');
-  for (const content of [ndjson(...records), gzipSync(ndjson(...records))]) {
+  const plain = Buffer.from(ndjson(...records));
+  for (const content of [gzipSync(plain, { level: 1 }), plain]) {
     writeFileSync(path, content);
     const reader = await openSnapshot(path, {});
     for await (const _ of reader.blocks()) break;
@@ -229,7 +231,6 @@ test('a reader can be closed in the middle', async () => {
     assert.throws(() => reader.report(), /not been read to its end/);
   }
 
-  writeFileSync(path, ndjson(...records));
   const closed = await openSnapshot(path, {});
   const used = (async () => {
     for await (const _ of closed.blocks()) closed.close();

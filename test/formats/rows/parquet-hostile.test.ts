@@ -142,7 +142,7 @@ test('a small file that holds very much is refused', async () => {
 });
 
 test('a page that holds more than its head says is refused before it is', async () => {
-  const zeros = Buffer.alloc(200e6);
+  const zeros = Buffer.alloc(50e6);
   const bombs = { GZIP: gzipSync(zeros), BROTLI: brotliCompressSync(zeros.subarray(0, 10e6)) };
   for (const [codec, bomb] of Object.entries(bombs)) {
     const bytes = parquetOf(RECORDS, { codec: codec as 'GZIP', compress: () => bomb });

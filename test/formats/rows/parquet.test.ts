@@ -10,7 +10,7 @@ import { assert, IS_SOAK, pluck, test } from '../../support/uvu.js';
 const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
 
 const RECORDS: readonly Fields[] = [
-  ...fixtureRecords(2_000),
+  ...fixtureRecords(700),
   {
     id: 2 ** 53 - 1,
     status: 'NEW',

@@ -72,7 +72,7 @@ function linesOf(random: Random, seed: number): string {
 
 test('threads read lines as one does, wherever they are cut', async () => {
   const random = new Random(7, 'point');
-  for (let seed = 1; seed <= 8; seed++) {
+  for (let seed = 1; seed <= 4; seed++) {
     const [one, several] = await bothWays(linesOf(random, seed), random);
     assert.equal(several, one, `seed ${seed}`);
     assert.ok((one as { ids: number[] }).ids.length >= 50);

@@ -101,12 +101,12 @@ test('unknown keys are dropped and counted, up to a hundred of them by name', as
 });
 
 test('a file of nothing but invalid records is not read to its end', async () => {
-  const content = gzipSync(`{}\n${'1\n'.repeat(1_000_000)}`);
+  const content = gzipSync(`{}\n${'1\n'.repeat(450_000)}`);
   const [summary] = (await refuse(content, 5)).split('\n');
   const [, invalid, total] = /^FILE: (\d+) of the first (\d+) records/.exec(summary!) ?? [];
   assert.is(total, invalid);
   assert.ok(Number(invalid) > 100_000 && Number(invalid) < 400_000, summary);
-  assert.is((await accept(content, 1_000_001))[1].invalid, 1_000_001);
+  assert.is((await accept(content, 450_001))[1].invalid, 450_001);
 });
 
 test('an error message in place of a snapshot is shown', async () => {
