@@ -15,7 +15,8 @@ const CLOSING_MS = 30_000;
 /** A file with this comment and a reason behind it shares its process with no other. */
 const OWN_PROCESS = /^\/\/ own process: \S/m;
 
-const ASKS_FOR_SOAK = /support\/soak\.js'/;
+/** A file that imports one of these does more in a soak. */
+const ASKS_FOR_SOAK = /\b(?:IS_SOAK|rounds)\b.* from '.*support\/uvu\.js'/;
 
 const FOLDER: string = import.meta.dirname;
 /** Seconds of each file in earlier runs, so that the longest begin first. */

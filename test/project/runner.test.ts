@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Limits, type Outcome, runAll } from '../runner/pool.js';
@@ -111,6 +111,14 @@ test('what a file does when its process exits is done', async () => {
   const text = `${GOOD} process.once('exit', () => fs.writeFileSync(${JSON.stringify(made)}, ''));`;
   await outcomesOf([`import fs from 'node:fs'; ${text}`]);
   assert.ok(existsSync(made));
+});
+
+test('a soak has the tests that do more then, and no others', () => {
+  const runner = join(import.meta.dirname, '../run.js');
+  const names = ['region/circle', 'query/oracle', 'query/cases', 'soak/chaos', 'project/runner'];
+  const env = { ...process.env, TEST_SNAPSHOT: 'none' };
+  const { stderr } = spawnSync(process.execPath, [runner, '--soak', ...names], { env });
+  assert.match(String(stderr), /No soak has project\/runner in its path/);
 });
 
 test('stacks name the places in the sources', () => {
