@@ -1,12 +1,21 @@
-import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify, verifySnapshot } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
 import { renderPoint } from '../../src/model/point.js';
-import { blockOf, CREATED_AT, notification, point, writeNative } from '../support/native.js';
-import { runCommand } from '../support/service.js';
+import { refusal } from '../support/errors.js';
+import {
+  blockOf,
+  CREATED_AT,
+  notification,
+  point,
+  readInPlace,
+  readOnePass,
+  writeNative,
+} from '../support/native.js';
+import { runInThread } from '../support/service.js';
 import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
@@ -17,104 +26,106 @@ async function run(path: string, options: VerifyOptions = {}): Promise<[number, 
   return [code, lines.join('\n')];
 }
 
+/** Verifies a file and asserts what comes of it, and each part of what is said. */
+async function says(
+  path: string,
+  code: number,
+  parts: readonly (RegExp | string)[],
+  options?: VerifyOptions,
+): Promise<void> {
+  const [found, text] = await run(path, options);
+  assert.is(found, code, text);
+  for (const part of parts) assert.match(text, part);
+}
+
 test('a good native file: what it holds', async () => {
   const path = join(makeFolder(), 'good.waypost');
   const first = [
     point({ id: 1, lat: 60.5, lon: 24, tags: ['a', ',"tags":['], image: 'a.jpg' }),
     point({ id: 9, lat: -7, lon: -180, comment: ',"tags":["x"],"image":"y"' }),
   ];
-  const last = point({
-    id: 4,
-    lat: 0,
-    lon: 180,
-    modified_at: '2024-01-01T00:00:00Z',
-    tags: ['b'],
-  });
+  const modified_at = '2024-01-01T00:00:00Z';
+  const last = point({ id: 4, lat: 0, lon: 180, modified_at, tags: ['b'] });
   writeNative(path, [blockOf(first), blockOf([last])], [notification(1)]);
-  const report = await verifySnapshot(path, {});
-  assert.equal(report.reasons, []);
-  assert.is(report.reasonCount, 0);
-  assert.is(report.format, 'native');
-  assert.is(report.origin, 'a test');
-  assert.is(report.points, 3);
-  assert.is(report.blocks, 2);
-  assert.is(report.withTags, 2);
-  assert.is(report.withImage, 1);
-  assert.equal(report.extent, { west: -180, south: -7, east: 180, north: 60.5 });
+  const { load, ...report } = await verifySnapshot(path, {});
   const may = Date.UTC(2023, 4, 1, 12) * 1000;
-  assert.equal(report.createdAt, { first: may, last: may });
-  assert.equal(report.modifiedAt, { first: may, last: Date.UTC(2024, 0, 1) * 1000 });
-  assert.is(report.load?.notifications.length, 1);
-
-  const [code, text] = await run(path);
-  assert.is(code, 0);
-  assert.match(text, /good.waypost: native, 3 points, 2 blocks\n/);
-  assert.match(text, /origin +a test\n/);
-  assert.match(text, /exported +2023-05-01T12:00:00.000000\+00:00\n/);
-  assert.match(text, /extent +lon -180 to 180, lat -7 to 60.5\n/);
-  assert.match(text, /modified +2023-05-01T12:00:00.000000\+00:00 to 2024-01-01T00:00:00/);
-  assert.match(text, /with tags +2\n/);
-  assert.match(text, /\ngood$/);
+  assert.equal(report, {
+    ...{ reasons: [], reasonCount: 0, format: 'native', origin: 'a test', points: 3, blocks: 2 },
+    ...{ withTags: 2, withImage: 1, extent: { west: -180, south: -7, east: 180, north: 60.5 } },
+    createdAt: { first: may, last: may },
+    modifiedAt: { first: may, last: Date.UTC(2024, 0, 1) * 1000 },
+  });
+  assert.is(load?.notifications.length, 1);
+  await says(path, 0, [
+    /good.waypost: native, 3 points, 2 blocks\n/,
+    /origin +a test\n/,
+    /exported +2023-05-01T12:00:00.000000\+00:00\n/,
+    /extent +lon -180 to 180, lat -7 to 60.5\n/,
+    /modified +2023-05-01T12:00:00.000000\+00:00 to 2024-01-01T00:00:00/,
+    /with tags +2\n/,
+    /\ngood$/,
+  ]);
 });
 
-test('a file of no points is good where that is allowed', async () => {
+test('a file of no points, or a page of a longer list, is good where that is accepted', async () => {
   const folder = makeFolder();
-  const path = join(folder, 'empty.waypost');
-  writeNative(path, []);
-  const [code, text] = await run(path, { allowEmpty: true });
-  assert.is(code, 0);
-  assert.match(text, /native, 0 points, 0 blocks\n/);
-  const [refused, why] = await run(path);
-  assert.is(refused, 1);
-  assert.match(why, /not good, for 1 reason:\n.*empty.waypost: has no points; --allow-empty/);
-  const rows = join(folder, 'rows.ndjson');
+  const [empty, rows] = [join(folder, 'empty.waypost'), join(folder, 'rows.ndjson')];
+  writeNative(empty, []);
+  await says(empty, 0, [/native, 0 points, 0 blocks\n/], { allowEmpty: true });
+  await says(empty, 1, [/not good, for 1 reason:\n.*empty.waypost: has no points; --allow-empty/]);
   writeFileSync(rows, '{"id":0}\n');
-  assert.match((await run(rows, { maxInvalid: 1 }))[1], /has no points: all 1 records are invalid/);
+  await says(rows, 1, [/has no points: all 1 records are invalid/], { maxInvalid: 1 });
   // --allow-empty would not help
   assert.not.match((await run(rows))[1], '--allow-empty');
-});
 
-test('a page of a longer list is good where that is accepted', async () => {
-  const path = join(makeFolder(), 'page.json');
+  const path = join(folder, 'page.json');
   const next = 'http://127.0.0.1/rest/map_data_points/?page=2';
   const page = `{"count":2,"next":"${next}","previous":null,"results":[${GOOD}]}`;
+  const why = `a page of a longer list: it has a next page, "${next}"`;
   writeFileSync(path, page);
-  const [code, text] = await run(path);
-  assert.is(code, 1);
-  assert.match(text, `page.json: is a page of a longer list: it has a next page, "${next}"; fetch`);
-  const [accepted, warned] = await run(path, { acceptPage: true });
-  assert.is(accepted, 0);
-  assert.match(
-    warned,
-    `  accepted as it is, a page of a longer list: it has a next page, "${next}"`,
-  );
+  await says(path, 1, [`page.json: is ${why}; fetch`]);
+  await says(path, 0, [`  accepted as it is, ${why}`], { acceptPage: true });
   writeFileSync(path, page.replace(`"${next}"`, 'null'));
-  assert.match((await run(path))[1], /it says that there are 2 records, and has 1; /);
+  await says(path, 1, [/it says that there are 2 records, and has 1; /]);
   writeFileSync(path, page.replace(`"${next}"`, 'null').replace('2', '1'));
-  assert.is((await run(path))[0], 0);
+  await says(path, 0, []);
 });
 
-for (const [name, why] of [
-  ['invalid-id-twice', /record 3 \(id 2\): the id occurs twice/],
-  ['invalid-column', /record 1 \(id 3\): says lon 0, its column 0.5/],
-  ['invalid-record', /record 1 \(id 3\): lat: is required/],
-  ['cut-short', /does not end with a footer/],
-  ['something-added', /does not end with a footer/],
-  ['flipped-bit', /broken at byte \d+: the checksum is/],
-  ['version-3', /format version 3,.*reads version 2/],
-  ['status-9', /point 0 of the block: status must be below 1, got 9/],
-  ['invalid-attribute', /record 2 \(id 2\): says {"status":"NEW","is_processed":true,"image":true/],
-  ['blocks-swapped', /expected block 0, got block 1/],
-  ['wrong-count', /promises 4 points, the footer counts 3/],
-  ['latitude-91', /lat must lie within ±90, got 91/],
-] as const) {
-  test(`not good: ${name}`, async () => {
-    const [code, text] = await run(join(FIXTURES, `${name}.waypost`));
-    assert.is(code, 1);
-    assert.match(text, /not good, for 1 reason:/);
-    assert.match(text, why);
-  });
-}
+/** The sample files: whether they can be read, and why they are not good. */
+const SAMPLES: Readonly<Record<string, [isRead: boolean, why?: RegExp]>> = {
+  one: [true],
+  sample: [true],
+  watermark: [true],
+  'invalid-id-twice': [true, /record 3 \(id 2\): the id occurs twice/],
+  'invalid-column': [true, /record 1 \(id 3\): says lon 0, its column 0.5/],
+  'invalid-record': [true, /record 1 \(id 3\): lat: is required/],
+  'invalid-attribute': [
+    true,
+    /record 2 \(id 2\): says {"status":"NEW","is_processed":true,"image":true/,
+  ],
+  'cut-short': [false, /does not end with a footer/],
+  'something-added': [false, /does not end with a footer/],
+  'flipped-bit': [false, /broken at byte \d+: the checksum is/],
+  'version-3': [false, /format version 3,.*reads version 2/],
+  'status-9': [false, /point 0 of the block: status must be below 1, got 9/],
+  'blocks-swapped': [false, /expected block 0, got block 1/],
+  'wrong-count': [false, /promises 4 points, the footer counts 3/],
+  'latitude-91': [false, /lat must lie within ±90, got 91/],
+};
+
+test('each sample file is read or refused, and verified, as it should be', async () => {
+  const files = readdirSync(FIXTURES).map((name) => name.replace('.waypost', ''));
+  assert.equal(Object.keys(SAMPLES).sort(), files.sort());
+  for (const [name, [isRead, why]] of Object.entries(SAMPLES)) {
+    const path = join(FIXTURES, `${name}.waypost`);
+    for (const read of [readOnePass, readInPlace]) {
+      const reading = (async () => read(path))();
+      if (isRead) await reading;
+      else await refusal(reading);
+    }
+    await says(path, why ? 1 : 0, why ? [/not good, for 1 reason:/, why] : [/\ngood$/]);
+  }
+});
 
 /** A block of one point, whose record is this text. */
 function recordBlock(record: string | Buffer): PointBlock {
@@ -130,42 +141,38 @@ const overlong = Buffer.from(GOOD.replace('"a"', '"😀"'));
 // three bytes of four decode to one replacement character, which has three bytes itself
 overlong[overlong.indexOf('"😀"') + 4] = 0x61;
 
-for (const [name, record, why] of [
-  ['no JSON', GOOD.replace(',', ';'), /is no JSON/],
-  ['a space', GOOD.replace(',', ', '), /not written the way the API renders it/],
-  ['another order of keys', GOOD.replace(/("id":5),("status":"NEW")/, '$2,$1'), /the way the API/],
-  ['an unknown key', GOOD.replace('{', '{"photo":1,'), /may not have: photo/],
-  ['an empty list of tags', GOOD.replace('["a"]', '[]'), /the way the API/],
-  ['a null', GOOD.replace('"NEW"', 'null'), /the way the API/],
-  [
-    'two wrong fields',
-    GOOD.replace('false', '0').replace('60.', '960.'),
-    /lat: must.*; is_processed: must/,
-  ],
-  ['a number for lat', GOOD.replace('"60.17000000"', '60.17000000'), /the way the API/],
-  ['bytes that are no UTF-8', broken, /is no UTF-8/],
-  ['half a character', overlong, /is no UTF-8/],
-  ['another id', GOOD.replace('"id":5', '"id":6'), /says id 6, its column 5/],
-  ['another lat', GOOD.replace('60.17', '60.18'), /says lat 60.18, its column 60.17/],
-  ['another time', GOOD.replace('12:00:00.000000', '12:00:00.000001'), /says created_at/],
-  ['another change', GOOD.replace(/12:00(.{18})$/, '12:01$1'), /says modified_at/],
-] as const) {
-  test(`a record that does not verify: ${name}`, async () => {
-    const path = join(makeFolder(), 'r.waypost');
-    writeNative(path, [recordBlock(record)]);
-    const [code, text] = await run(path);
-    assert.is(code, 1);
-    assert.match(text, /record 1 \(id 5\): /);
-    assert.match(text, why);
-  });
-}
+const RECORDS: readonly (readonly [record: string | Buffer, why: RegExp])[] = [
+  [GOOD.replace(',', ';'), /is no JSON/],
+  [GOOD.replace(',', ', '), /not written the way the API renders it/],
+  [GOOD.replace(/("id":5),("status":"NEW")/, '$2,$1'), /the way the API/],
+  [GOOD.replace('{', '{"photo":1,'), /may not have: photo/],
+  [GOOD.replace('["a"]', '[]'), /the way the API/],
+  [GOOD.replace('"NEW"', 'null'), /the way the API/],
+  [GOOD.replace('false', '0').replace('60.', '960.'), /lat: must.*; is_processed: must/],
+  [GOOD.replace('"60.17000000"', '60.17000000'), /the way the API/],
+  [broken, /is no UTF-8/],
+  [overlong, /is no UTF-8/],
+  [GOOD.replace('"id":5', '"id":6'), /says id 6, its column 5/],
+  [GOOD.replace('60.17', '60.18'), /says lat 60.18, its column 60.17/],
+  [GOOD.replace('12:00:00.000000', '12:00:00.000001'), /says created_at/],
+  [GOOD.replace(/12:00(.{18})$/, '12:01$1'), /says modified_at/],
+];
 
-test('two notifications of one id are not good', async () => {
-  const path = join(makeFolder(), 'told.waypost');
+test('a record that is not what the API renders, or not what its columns say, is not good', async () => {
+  const folder = makeFolder();
+  for (const [index, [record, why]] of RECORDS.entries()) {
+    const path = join(folder, `${index}.waypost`);
+    writeNative(path, [recordBlock(record)]);
+    await says(path, 1, [/record 1 \(id 5\): /, why]);
+  }
+});
+
+test('two notifications of one id, or nothing that can be opened, are not good', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'told.waypost');
   writeNative(path, [], [notification(1), notification(2), notification(1)]);
-  const [code, text] = await run(path);
-  assert.is(code, 1);
-  assert.match(text, /notification 1: the id occurs twice/);
+  await says(path, 1, [/notification 1: the id occurs twice/]);
+  await says(join(folder, 'missing'), 1, [/^not good, for 1 reason:\n.*missing/]);
 });
 
 test('nothing in a file commands the terminal that it is told about on', async () => {
@@ -184,7 +191,7 @@ test('nothing in a file commands the terminal that it is told about on', async (
   const [, text] = await run(path, { maxInvalid: 2 });
   assert.match(text, /unknown keys dropped: \ufffd\[31m \(1\)/);
   assert.match(text, /line 2: record: is not valid JSON: /);
-  const { stderr } = await runCommand(['pack', path, join(folder, 'out')]);
+  const { stderr } = await runInThread(['pack', path, join(folder, 'out')]);
   assert.match(stderr, /line 2: record: is not valid JSON: /);
   for (const shown of [text, stderr]) assert.not.match(shown, /[^\P{Cc}\n]/u);
 });
@@ -204,45 +211,26 @@ test('a file cut anywhere is not good, whatever is left of it', async () => {
 
 test('the first ten reasons are shown, all are counted', async () => {
   const path = join(makeFolder(), 'many.waypost');
-  writeNative(
-    path,
-    Array.from({ length: 26 }, () => recordBlock(GOOD)),
-  );
+  writeNative(path, Array(26).fill(recordBlock(GOOD)));
   const report = await verifySnapshot(path, {});
   assert.is(report.reasons.length, 10);
   assert.is(report.reasonCount, 25);
-  const [, text] = await run(path);
-  assert.match(text, /not good, for 25 reasons:/);
-  assert.match(text, /and 15 more$/);
+  await says(path, 1, [/not good, for 25 reasons:/, /and 15 more$/]);
 });
 
 test('rows: every invalid record is found, and as many as allowed are', async () => {
   const path = join(makeFolder(), 'rows.ndjson');
   const bad = '{"id":6,"lat":"91","lon":"0","created_at":"today"}';
   writeFileSync(path, [GOOD.replace('{', '{"photo":1,'), bad, bad, bad, ''].join('\n'));
-  const [code, text] = await run(path);
-  assert.is(code, 1);
-  assert.match(text, /ndjson, 1 point\n/);
-  assert.match(text, /3 invalid records\n/);
-  assert.match(text, /unknown keys dropped: photo \(1\)\n/);
-  assert.match(
-    text,
+  await says(path, 1, [
+    /ndjson, 1 point\n/,
+    /3 invalid records\n/,
+    /unknown keys dropped: photo \(1\)\n/,
     /not good, for 3 reasons:\n.*line 2: lat: must lie within ±90.*; created_at: .*\n.*line 3:/,
-  );
-  assert.is((await run(path, { maxInvalid: 2 }))[0], 1);
-  const [good, named] = await run(path, { maxInvalid: 3 });
-  assert.is(good, 0);
-  assert.match(
-    named,
-    /3 invalid records left out:\n {4}line 2: lat: must .*\n.*line 3: .*\n.*line 4: /,
-  );
-});
-
-test('what cannot be opened is not good, and said to be so', async () => {
-  const folder = makeFolder();
-  const [code, text] = await run(join(folder, 'missing'));
-  assert.is(code, 1);
-  assert.match(text, /^not good, for 1 reason:\n.*missing/);
+  ]);
+  await says(path, 1, [], { maxInvalid: 2 });
+  const named = /3 invalid records left out:\n {4}line 2: lat: must .*\n.*line 3: .*\n.*line 4: /;
+  await says(path, 0, [named], { maxInvalid: 3 });
 });
 
 test.run();

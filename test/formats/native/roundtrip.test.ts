@@ -1,23 +1,20 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
-import { readPoint, renderPoint } from '../../../src/model/point.js';
+import { NativeWriter } from '../../../src/formats/native/write.js';
+import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
+import type { Notification } from '../../../src/model/notification.js';
+import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
-import {
-  blockOf,
-  COLUMNS,
-  CREATED_AT,
-  notification,
-  point,
-  readInPlace,
-  readOnePass,
-  withSample,
-  writeNative,
-} from '../../support/native.js';
+import { failure } from '../../support/errors.js';
+import * as native from '../../support/native.js';
+import { pointOf, scatterNotes } from '../../support/notes.js';
 import { assert, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
+
+const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;
 
 const degrees = (limit: number): fc.Arbitrary<number> =>
   fc.oneof(
@@ -66,30 +63,36 @@ const notifications = fc.array(
   { maxLength: 5 },
 );
 
+const folder = makeFolder();
+let files = 0;
+
+/** What a file of these has, which must be the same in one pass, in place, and by its digest. */
+async function written(blocks: readonly PointBlock[], notes: Notification[] = []) {
+  const path = join(folder, `${files++}.waypost`);
+  const totals = writeNative(path, blocks, notes);
+  const [one, report] = await readOnePass(path);
+  same(one, blocks);
+  assert.equal(report.notifications, notes);
+  assert.is(report.points, totals.points);
+  assert.is(report.createdAt, CREATED_AT);
+  assert.is(totals.bytes, statSync(path).size);
+  const [two, again] = readInPlace(path);
+  same(two, blocks);
+  assert.equal(again, report);
+  assert.is(await contentDigest(path), report.digest);
+  return { totals, report, path };
+}
+
 test('what is written is read back, in one pass and in place', async () => {
-  const folder = makeFolder();
-  let run = 0;
-  await fc.assert(
-    fc.asyncProperty(blocks, notifications, async (written, notes) => {
-      const path = join(folder, `${run++}.waypost`);
-      const totals = writeNative(path, written, notes);
-      const [one, report] = await readOnePass(path);
-      same(one, written);
-      assert.equal(report.notifications, notes);
-      assert.is(report.points, totals.points);
-      assert.is(report.createdAt, CREATED_AT);
-      assert.is(totals.bytes, readFileSync(path).length);
-      const [two, again] = readInPlace(path);
-      same(two, written);
-      assert.equal(again, report);
-      assert.is(await contentDigest(path), report.digest);
-    }),
-    { numRuns: rounds(300) },
-  );
+  const property = fc.asyncProperty(blocks, notifications, async (some, notes) => {
+    await written(some, notes);
+  });
+  await fc.assert(property, { numRuns: rounds(300) });
+  assert.is((await written([])).totals.points, 0);
 });
 
 test('the digest of a file is told by its ends, and the rest is read where it is of use', () =>
-  withSample(async (bytes, path) => {
+  native.withSample(async (bytes, path) => {
     const digest = await contentDigest(path);
     const damaged = Buffer.from(bytes);
     damaged[bytes.length >> 1]! ^= 1;
@@ -102,103 +105,109 @@ test('the digest of a file is told by its ends, and the rest is read where it is
     assert.equal(asked, [digest, digest]);
   }));
 
-test('a snapshot of no points is one', async () => {
-  const path = join(makeFolder(), 'empty.waypost');
-  writeNative(path, []);
-  assert.equal((await readOnePass(path))[0], []);
-  assert.equal(readInPlace(path)[0], []);
-  assert.is(readInPlace(path)[1].points, 0);
-});
-
 test('the largest block, and one point more', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'full.waypost');
   const one = blockOf([point({ id: 1 })]);
-  const full = repeat(one, MAX_BLOCK_POINTS);
-  assert.equal(writeNative(path, [full, one]).blocks, 2);
-  same((await readOnePass(path))[0], [full, one]);
-  same(readInPlace(path)[0], [full, one]);
-  assert.throws(() => writeNative(join(folder, 'x'), [repeat(one, MAX_BLOCK_POINTS + 1)]), /65536/);
+  assert.is((await written([repeat(one, MAX_BLOCK_POINTS), one])).totals.blocks, 2);
+  unwritable([repeat(one, MAX_BLOCK_POINTS + 1)], [], /65536/);
 });
 
 test('points with more bytes than a block may have become several blocks', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'long.waypost');
   const empty = Buffer.byteLength(renderPoint(point({ id: 1 })));
   const long = blockOf([point({ id: 1, comment: 'x'.repeat(MAX_RECORD_BYTES - empty) })]);
   assert.is(long.length[0], MAX_RECORD_BYTES);
   const block = repeat(long, 257);
-  assert.throws(
-    () => writeNative(join(folder, 'x'), [block]),
-    /at most 65536 points and 33554432 bytes/,
-  );
+  unwritable([block], [], /at most 65536 points and 33554432 bytes/);
   const sorted: PointBlock[] = [];
   for await (const each of sortBlocks([block])) sorted.push(each);
-  assert.is(writeNative(path, sorted).blocks, 3);
-  const [read] = readInPlace(path);
-  assert.equal(pluck(read, 'count'), [128, 128, 1]);
-  assert.ok(Buffer.concat(read.map((each) => each.records)).equals(block.records));
-  same((await readOnePass(path))[0], read);
+  assert.equal(pluck(sorted, 'count'), [128, 128, 1]);
+  assert.ok(Buffer.concat(sorted.map((each) => each.records)).equals(block.records));
+  assert.is((await written(sorted)).totals.blocks, 3);
 });
 
-test('many notifications are many frames', async () => {
-  const path = join(makeFolder(), 'told.waypost');
+test('many notifications are many frames, and one longer than a frame is not written', async () => {
   const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
   const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
-  writeNative(path, [blockOf([point({ id: 1 })])], [...many, ...long]);
-  assert.equal((await readOnePass(path))[1].notifications, [...many, ...long]);
-});
-
-test('a notification longer than a frame is not written', async () => {
-  const folder = makeFolder();
-  const long = notification(1, 'x'.repeat(16 * 1024 * 1024 - 100));
-  assert.throws(() => writeNative(join(folder, 'x'), [], [long]), /notification 1 is too long/);
-  const most = notification(1, 'x'.repeat(16 * 1024 * 1024 - 250));
-  writeNative(join(folder, 'most'), [], [most]);
-  assert.equal(readInPlace(join(folder, 'most'))[1].notifications, [most]);
+  await written([blockOf([point({ id: 1 })])], [...many, ...long]);
+  const frame = 16 * 1024 * 1024;
+  unwritable([], [notification(1, 'x'.repeat(frame - 100))], /notification 1 is too long/);
+  await written([], [notification(1, 'x'.repeat(frame - 250))]);
 });
 
 test('half a surrogate pair, which has no UTF-8, becomes a replacement character', async () => {
-  const path = join(makeFolder(), 'half.waypost');
+  const path = join(folder, 'half.waypost');
   writeNative(path, [], [notification(1, 'a\ud83db')]);
   const [, report] = await readOnePass(path);
   assert.is(report.notifications[0]!.comment.comment, 'a\ufffdb');
 });
 
 test('the same points make the same bytes and the same digest, others do not', async () => {
-  const folder = makeFolder();
-  const [a, b, c] = ['a', 'b', 'c'].map((name) => join(folder, name)) as [string, string, string];
-  writeNative(a, [blockOf([point({ id: 1 })])]);
-  writeNative(b, [blockOf([point({ id: 1 })])]);
-  writeNative(c, [blockOf([point({ id: 1, comment: '!' })])]);
-  assert.ok(readFileSync(a).equals(readFileSync(b)));
-  const [first, same, other] = [a, b, c].map((path) => readInPlace(path)[1].digest);
-  assert.is(same, first);
-  assert.is.not(other, first);
-});
-
-test('blocks that contradict themselves are not written', async () => {
-  const folder = makeFolder();
+  const [first, same, other] = [
+    await written([blockOf([point({ id: 1 })])]),
+    await written([blockOf([point({ id: 1 })])]),
+    await written([blockOf([point({ id: 1, comment: '!' })])]),
+  ];
+  assert.ok(readFileSync(same.path).equals(readFileSync(first.path)));
+  assert.is(same.report.digest, first.report.digest);
+  assert.is.not(other.report.digest, first.report.digest);
   const block = blockOf([point({ id: 1 })]);
-  const short = { ...block, records: block.records.subarray(1) };
-  assert.throws(() => writeNative(join(folder, 'x'), [short]), /add up/);
+  unwritable([{ ...block, records: block.records.subarray(1) }], [], /add up/);
 });
 
-test('the records are the text the API serves', async () => {
-  const path = join(makeFolder(), 'j.waypost');
-  const written = point({ id: 5, comment: 'työ "1"\n', tags: ['a'] });
-  writeNative(path, [blockOf([written])]);
-  const [read] = await readOnePass(path);
-  const json: unknown = JSON.parse(Buffer.from(read[0]!.records).toString());
-  assert.equal(readPoint(json, assert.unreachable), written);
+/** Many are announced: they are written by a thread. */
+const MANY = { origin: 'a test', count: 1_000_000, createdAt: CREATED_AT };
+
+function makeBlocks(): PointBlock[] {
+  return [1, 2, 3].map((seed) => {
+    const block = blockOf(scatterNotes(seed, 40).map(pointOf));
+    return { ...block, records: new Uint8Array(block.records) };
+  });
+}
+
+async function writing(path: string, blocks: AsyncIterable<PointBlock>): Promise<unknown> {
+  const fd = openSync(path, 'w');
+  try {
+    return await writeBlocks(fd, MANY, blocks, [notification(1)]);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function* oneByOne(blocks: readonly PointBlock[], error?: Error): AsyncGenerator<PointBlock> {
+  yield* blocks;
+  if (error !== undefined) throw error;
+}
+
+test('a thread writes the same bytes', async () => {
+  const [path, other] = [join(folder, 'thread'), join(folder, 'direct')];
+  const totals = await writing(path, oneByOne(makeBlocks()));
+  const fd = openSync(other, 'w');
+  const writer = new NativeWriter(fd, MANY);
+  for (const block of makeBlocks()) writer.write(block);
+  assert.equal(totals, writer.finish([notification(1)]));
+  closeSync(fd);
+  assert.ok(readFileSync(path).equals(readFileSync(other)));
 });
+
+test('what goes wrong in the thread, or before it, reaches the caller', async () => {
+  const path = join(folder, 'wrong');
+  const cut = { ...makeBlocks()[0]!, records: new Uint8Array(1) };
+  assert.match((await failure(writing(path, oneByOne([cut])))).message, /^the block's lengths add/);
+  const full = await failure(writing('/dev/full', oneByOne(makeBlocks())));
+  assert.is((full as NodeJS.ErrnoException).code, 'ENOSPC');
+  const error = new Error('the blocks end here');
+  assert.is(await failure(writing(path, oneByOne(makeBlocks(), error))), error);
+});
+
+function unwritable(blocks: PointBlock[], notes: Notification[], why: RegExp): void {
+  assert.throws(() => writeNative(join(folder, `${files++}`), blocks, notes), why);
+}
 
 function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void {
   assert.is(got.length, expected.length);
   for (const [i, block] of got.entries()) {
     const other = expected[i]!;
     assert.is(block.count, other.count);
-    for (const key of [...COLUMNS, 'records'] as const) {
+    for (const key of [...native.COLUMNS, 'records'] as const) {
       const [a, b] = [block[key], other[key]];
       assert.ok(
         Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(
@@ -212,13 +221,11 @@ function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void
 
 function repeat(block: PointBlock, times: number): PointBlock {
   const floats = (column: Float64Array): Float64Array => new Float64Array(times).fill(column[0]!);
+  const { id, lat, lon, createdAt, modifiedAt } = block;
   return {
     count: times,
-    id: floats(block.id),
-    lat: floats(block.lat),
-    lon: floats(block.lon),
-    createdAt: floats(block.createdAt),
-    modifiedAt: floats(block.modifiedAt),
+    ...{ id: floats(id), lat: floats(lat), lon: floats(lon) },
+    ...{ createdAt: floats(createdAt), modifiedAt: floats(modifiedAt) },
     length: new Uint32Array(times).fill(block.length[0]!),
     records: Buffer.alloc(block.records.length * times, block.records),
   };
