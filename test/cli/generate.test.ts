@@ -2,17 +2,24 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inventPoints } from '../../src/cli/generate/notes.js';
 import { generateSnapshot } from '../../src/cli/generate.js';
-import { openNative } from '../../src/formats/native/read.js';
 import { type Point, readPoint } from '../../src/model/point.js';
-import { refusal } from '../support/errors.js';
+import { failure, refusal } from '../support/errors.js';
 import { readOnePass } from '../support/native.js';
-import { generate } from '../support/packing.js';
 import { textsOf } from '../support/rows.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { ascending, assert, makeFolder, test } from '../support/uvu.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 
 const points = invented(SAMPLE.seed, SAMPLE.points);
+
+type Asked = { readonly points: number; readonly seed: number };
+
+/** Writes invented points to a file of the folder, in the form of its name; returns its bytes. */
+async function generate(folder: string, name: string, asked: Asked): Promise<Buffer> {
+  const out = join(folder, name);
+  await generateSnapshot({ ...asked, out, print: () => {} });
+  return readFileSync(out);
+}
 
 test('the sample is what the generator makes today, byte for byte', async () => {
   const folder = makeFolder();
@@ -35,7 +42,7 @@ test('every record is valid, as rendered, and its columns say the same', async (
   const folder = makeFolder();
   await generate(folder, 'a.waypost', SAMPLE);
   const byId = new Map(points.map((point) => [point.id, point]));
-  const [blocks] = await readOnePass(join(folder, 'a.waypost'));
+  const [blocks, { createdAt }] = await readOnePass(join(folder, 'a.waypost'));
   for (const block of blocks) {
     for (const [i, record] of textsOf(block).entries()) {
       const read = readPoint(JSON.parse(record), (key) => assert.unreachable(key)) as Point;
@@ -46,6 +53,7 @@ test('every record is valid, as rendered, and its columns say the same', async (
       assert.is(block.lon[i], Number(read.lon));
       assert.is(block.createdAt[i], read.createdAt.micros);
       assert.is(block.modifiedAt[i], read.modifiedAt.micros);
+      assert.ok(read.modifiedAt.micros < createdAt * 1000, 'the file is later than all in it');
     }
   }
   assert.is(byId.size, 0);
@@ -54,11 +62,8 @@ test('every record is valid, as rendered, and its columns say the same', async (
 test('ids are 1 to N, each once, for every N, and follow neither time nor place', () => {
   for (const count of [1, 2, 3, 4, 5, 64, 65, 1000, 4097]) {
     const ids = invented(7, count).map(({ id }) => id);
-    ids.sort((a, b) => a - b);
-    assert.equal(
-      ids,
-      Array.from({ length: count }, (_, index) => index + 1),
-    );
+    const every = Array.from({ length: count }, (_, index) => index + 1);
+    assert.equal(ascending(ids), every);
   }
   for (const key of [
     (point: Point) => point.createdAt.micros,
@@ -99,29 +104,14 @@ test('work that is stopped leaves the file as it was, and nothing beside it', as
     const before = await generate(folder, name, { points: 10, seed: 1 });
     const stop = new AbortController();
     const out = join(folder, name);
-    const work = generateSnapshot({
-      points: 200_000,
-      seed: 1,
-      out,
-      print: () => assert.unreachable(),
-      signal: stop.signal,
-    });
+    const print = (): void => assert.unreachable();
+    const { signal } = stop;
+    const work = generateSnapshot({ points: 200_000, seed: 1, out, print, signal });
     setImmediate(() => stop.abort());
-    const error = await work.catch((reason: unknown) => reason);
-    assert.is(error, stop.signal.reason);
+    assert.is(await failure(work), signal.reason);
     assert.ok(readFileSync(out).equals(before));
   }
   assert.equal(readdirSync(folder).sort(), ['a.ndjson', 'a.ndjson.gz', 'a.waypost']);
-});
-
-test('the file claims to be later than anything in it', async () => {
-  const folder = makeFolder();
-  await generate(folder, 'n.waypost', SAMPLE);
-  const reader = openNative(join(folder, 'n.waypost'), {});
-  for await (const _ of reader.blocks());
-  reader.close();
-  const { createdAt } = reader.report();
-  for (const point of points) assert.ok(point.modifiedAt.micros < createdAt * 1000);
 });
 
 function invented(seed: number, count: number): Point[] {
@@ -129,10 +119,7 @@ function invented(seed: number, count: number): Point[] {
   return Array.from({ length: count }, (_, index) => point(index));
 }
 
-async function refused(
-  options: { points: number; seed: number; out: string },
-  message: RegExp,
-): Promise<void> {
+async function refused(options: Asked & { out: string }, message: RegExp): Promise<void> {
   assert.match(await refusal(generateSnapshot({ ...options, print: () => {} })), message);
 }
 
