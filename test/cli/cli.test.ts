@@ -3,23 +3,12 @@ import {
   SERVE_SETTINGS,
   strangeVariables,
 } from '../../src/cli/settings/settings.js';
-import type { Envelope } from '../support/client.js';
-import {
-  type Outcome,
-  runCommand,
-  runInThread,
-  SNAPSHOT,
-  startService,
-} from '../support/service.js';
+import { type Envelope, LIST } from '../support/client.js';
+import { type Outcome, runCommand, runInThread, startService } from '../support/service.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
 /** Nothing that is refused gets as far as to look for its snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
-
-/** As one line, however it was wrapped. */
-function flat(text: string): string {
-  return text.replaceAll(/\s+/g, ' ');
-}
 
 function assertRefused({ code, stdout, stderr }: Outcome, message: RegExp): void {
   assert.is(code, 1, `${stdout}${stderr}`);
@@ -28,29 +17,27 @@ function assertRefused({ code, stdout, stderr }: Outcome, message: RegExp): void
   assert.is(stdout, '');
 }
 
-test('--help lists the commands, and what each takes', async () => {
-  const program = await runCommand(['--help']);
+test('--help lists the commands, what each takes, and of every setting all there is to know', async () => {
+  const program = await runInThread(['--help']);
   assert.is(program.code, 0);
   const commands: Readonly<Record<string, readonly string[]>> = {
-    serve: SERVE_SETTINGS.map(({ flag }) => flag),
     pack: [
       ...['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
       ...['--accept-page', '--allow-empty', 'standard input', 'standard output'],
     ],
     verify: ['<file>', '--max-invalid <number>', '--accept-page', '--allow-empty'],
     generate: ['--points <number>', '--seed <number>', '--out <file>'],
+    serve: [],
   };
+  let help = '';
   for (const [name, parts] of Object.entries(commands)) {
     assert.match(program.stdout, new RegExp(`^ {2}${name} .*\\w`, 'm'));
     const { code, stdout, stderr } = await runInThread([name, '--help']);
-    assert.is(code, 0);
-    assert.is(stderr, '');
+    assert.equal([code, stderr], [0, '']);
     for (const part of parts) assert.ok(stdout.includes(part), `${name}: ${part}`);
+    // as one line, however it was wrapped
+    help = stdout.replaceAll(/\s+/g, ' ');
   }
-});
-
-test('serve --help tells of every setting what it does, its variable and its default', async () => {
-  const help = flat((await runInThread(['serve', '--help'])).stdout);
   for (const { flag, help: text, environment, fallback } of SERVE_SETTINGS) {
     const start = help.indexOf(` ${flag} `);
     assert.ok(start > 0, flag);
@@ -61,7 +48,7 @@ test('serve --help tells of every setting what it does, its variable and its def
   }
 });
 
-test('an unknown flag or command is refused with the nearest known one', async () => {
+test('an unknown flag or command is refused with the nearest known one, what is missing is named', async () => {
   const cases: [args: string[], message: RegExp][] = [
     [[...REFUSED, '--prot', '1'], /unknown option '--prot'\n\(Did you mean --port\?\)/],
     [['serve', '--snapsho', 'x'], /unknown option '--snapsho'\n\(Did you mean --snapshot\?\)/],
@@ -72,15 +59,6 @@ test('an unknown flag or command is refused with the nearest known one', async (
     [['serv'], /unknown command 'serv'\n\(Did you mean serve\?\)/],
     [['--bogus'], /unknown option '--bogus'/],
     [[...REFUSED, 'extra'], /too many arguments for 'serve'/],
-  ];
-  for (const [args, message] of cases) assertRefused(await runInThread(args), message);
-  // and by the process itself
-  const [args, message] = cases[0]!;
-  assertRefused(await runCommand(args), message);
-});
-
-test('what is missing is named', async () => {
-  const cases: [args: string[], message: RegExp][] = [
     [['serve'], /required option '--snapshot <file>' not specified/],
     [['serve', '--snapshot'], /option '--snapshot <file>' argument missing/],
     [['pack'], /missing required argument 'input'/],
@@ -88,11 +66,12 @@ test('what is missing is named', async () => {
     [['verify'], /missing required argument 'file'/],
     [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],
     [['generate', '--points', '5'], /required option '--out <file>' not specified/],
+    [[], /^Usage: waypost /],
   ];
   for (const [args, message] of cases) assertRefused(await runInThread(args), message);
-  const { code, stderr } = await runInThread([]);
-  assert.is(code, 1);
-  assert.match(stderr, /^Usage: waypost /);
+  // and by the process itself
+  const [args, message] = cases[0]!;
+  assertRefused(await runCommand(args), message);
 });
 
 test('a bad value is named with its flag and the rule', async () => {
@@ -108,8 +87,7 @@ test('a bad value is named with its flag and the rule', async () => {
     const rule = new RegExp(`option '${flag}' argument '\\?!' is invalid\\. Expected .*\\.\n`);
     assertRefused(await runInThread([...REFUSED, name, '?!']), rule);
   }
-  const rule =
-    /value 'x' from env 'WAYPOST_PORT' is invalid\. Expected a whole number, 0 to 65535\./;
+  const rule = /value 'x' from env 'WAYPOST_PORT' is invalid\. Expected a whole number, 0 to 65535/;
   assertRefused(await runCommand(REFUSED, { WAYPOST_PORT: 'x' }), rule);
 });
 
@@ -198,40 +176,34 @@ test('variables that look like settings and are none are told of, with the neare
 });
 
 test('a variable sets what no flag does, and what is passed over is warned of', async () => {
-  const environment = {
+  const service = await startService(['--public-url', 'https://flag.example'], {
     ...OF_A_SERVICE,
     WAYPOST_TIMEZONE: 'x',
-    WAYPOST_SNAPSHOT: SNAPSHOT,
+    WAYPOST_WORKERS: '2',
     WAYPOST_PUBLIC_URL: 'https://variable.example',
     WAYPOST_TIME_ZONE: 'Europe/Helsinki',
     WAYPOST_CORS_ORIGIN: 'none',
-  };
-  // the instant of the oldest point, in UTC
-  const path = '/rest/map_data_points/?created_at_before=2020-01-01T18:08:40.797858';
-  const flags = ['--public-url', 'https://flag.example', '--time-zone', 'UTC'];
-  const cases: [workers: string, flags: string[], origin: string, found: number][] = [
-    ['1', [], 'https://variable.example', 0],
-    ['2', flags, 'https://flag.example', 1],
-  ];
-  for (const [workers, given, origin, found] of cases) {
-    const service = await startService(given, { ...environment, WAYPOST_WORKERS: workers });
-    const warnings = service.logs.filter(({ level }) => level === 40);
-    assert.equal(
-      warnings.map(({ msg, variable, nearest }) => [msg, variable, nearest]),
-      [
-        ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
-        ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
-      ],
-    );
-    const root = (await service.get('/rest/')).json<Record<string, string>>();
-    assert.is(root['notifications'], `${origin}/rest/notifications/`);
+  });
+  const warnings = service.logs.filter(({ level }) => level === 40);
+  assert.equal(
+    warnings.map(({ msg, variable, nearest }) => [msg, variable, nearest]),
+    [
+      ['variable of a Kubernetes Service passed over', 'WAYPOST_PORT', undefined],
+      ['no such setting', 'WAYPOST_TIMEZONE', 'WAYPOST_TIME_ZONE'],
+    ],
+  );
+  const root = (await service.get('/rest/')).json<Record<string, string>>();
+  assert.is(root['notifications'], 'https://flag.example/rest/notifications/');
+  // the oldest point is of that instant in UTC, two hours behind it in Helsinki
+  for (const [zone, count] of Object.entries({ '': 0, Z: 1 })) {
+    const path = `${LIST}?created_at_before=2020-01-01T18:08:40.797858${zone}`;
     const reply = await service.get(path);
-    assert.is(reply.json<Envelope>().count, found);
+    assert.is(reply.json<Envelope>().count, count);
     assert.is(reply.headers['access-control-allow-origin'], undefined);
-    // by SIGTERM
-    await service.stop();
-    assert.is(await service.ended, 0);
   }
+  // by SIGTERM
+  await service.stop();
+  assert.is(await service.ended, 0);
 });
 
 test.run();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,7 +8,7 @@ import { RECORD_KEYS } from '../../src/model/point.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
-import { MAIN } from '../support/service.js';
+import { runInThread } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 /** A record in its rendered form. */
@@ -49,12 +48,9 @@ const changes: Readonly<Record<string, (random: Random) => unknown>> = {
   modified_at: () => '2024-05-01T12:00:00.000000+03:00',
 };
 
-for (const [index, kinds] of [
-  'native ndjson',
-  'csv native',
-  'parquet csv',
-  'ndjson ndjson',
-].entries()) {
+const KINDS = ['native ndjson', 'csv native', 'parquet csv', 'ndjson ndjson'];
+
+for (const [index, kinds] of KINDS.entries()) {
   test(`${kinds}: what a naive comparison finds, in any order of records`, async () => {
     const folder = makeFolder();
     const random = new Random(100 + index, 'point');
@@ -116,18 +112,17 @@ test('the same points are the same in every format and order', async () => {
 test('trouble is told apart from a difference', async () => {
   const folder = makeFolder();
   const path = join(folder, 'a');
-  writeFileSync(path, ndjson({ id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }));
-  writeFileSync(
-    join(folder, 'b'),
-    ndjson({ id: 2, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' }),
-  );
-  const code = (...given: string[]): number | null =>
-    spawnSync(process.execPath, [MAIN, 'diff', ...given]).status;
-  assert.is(code(path, path), 0);
-  assert.is(code(path, join(folder, 'b')), 1);
-  assert.is(code(path, join(folder, 'none')), 2);
-  assert.is(code(path), 2);
-  assert.is(code('--help'), 0);
+  const record = { id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' };
+  writeFileSync(path, ndjson(record));
+  writeFileSync(join(folder, 'b'), ndjson({ ...record, id: 2 }));
+  const cases: [given: string[], code: number][] = [
+    [[path, path], 0],
+    [[path, join(folder, 'b')], 1],
+    [[path, join(folder, 'none')], 2],
+    [[path], 2],
+    [['--help'], 0],
+  ];
+  for (const [given, code] of cases) assert.is((await runInThread(['diff', ...given])).code, code);
 });
 
 test.run();

@@ -41,8 +41,6 @@ test('a file has what the service exports, in the format of its name or another'
     assert.ok(bytes.equals(Buffer.concat(await exportPieces(engine, name))), name);
     const { bytes: streamed } = await run(input, '-', { format: name });
     assert.ok(streamed.equals(bytes), name);
-    const again = await run(join(folder, `out.${name}`), join(folder, 'again.ndjson'));
-    assert.equal(linesOf(again.bytes).sort(), linesOf(Buffer.from(rows)).sort(), name);
   }
   const stdin = Readable.from([Buffer.from(rows)]);
   const { bytes, lines } = await run('-', '-', { stdin });
@@ -85,14 +83,17 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   const output = join(folder, 'out.csv');
   const refused = (to: string, options?: ExportOptions): Promise<string> =>
     refusal(exportSnapshot(input, to, options));
-  assert.match(await refused(join(folder, 'out.xml')), 'ends with "xml"');
-  assert.match(await refused(output, { format: 'xml' }), /one of ndjson, .* "xml"$/);
-  assert.match(await refused(output, { filter: 'page=2' }), 'there is no "page"');
-  assert.match(await refused(output, { filter: 'bbox=1' }), '--filter: bbox: Got "1"');
-  assert.match(await refused(input), 'it is the input itself');
   const controller = new AbortController();
   controller.abort(new InputError('Stopped by SIGINT.'));
-  assert.match(await refused(output, { signal: controller.signal }), 'Stopped by SIGINT.');
+  const cases: [to: string, options: ExportOptions, why: RegExp | string][] = [
+    [join(folder, 'out.xml'), {}, 'ends with "xml"'],
+    [output, { format: 'xml' }, /one of ndjson, .* "xml"$/],
+    [output, { filter: 'page=2' }, 'there is no "page"'],
+    [output, { filter: 'bbox=1' }, '--filter: bbox: Got "1"'],
+    [input, {}, 'it is the input itself'],
+    [output, { signal: controller.signal }, 'Stopped by SIGINT.'],
+  ];
+  for (const [to, options, why] of cases) assert.match(await refused(to, options), why);
   writeFileSync(input, `${rows}{"id":1}\n`);
   assert.match(await refused(output), '1 of 1001 records are invalid');
   assert.not.ok(existsSync(output));

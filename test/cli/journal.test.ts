@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
-import { type Journal, type OwnJournal, readPostLine } from '../../src/posts/journal.js';
+import { type Journal, readPostLine } from '../../src/posts/journal.js';
 import { refusal } from '../support/errors.js';
 import { appendAll, newPost, postsIn, withJournal } from '../support/journals.js';
 import {
@@ -17,10 +17,8 @@ import {
   readOnePass,
   writeNative,
 } from '../support/native.js';
-import { ROOT } from '../support/service.js';
-import { assert, test } from '../support/uvu.js';
-
-const MAIN = new URL('../../src/main.js', import.meta.url).pathname;
+import { MAIN, ROOT } from '../support/service.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 async function listed(path: string): Promise<string[]> {
   const lines: string[] = [];
@@ -31,22 +29,15 @@ async function listed(path: string): Promise<string[]> {
 /** What an export to standard output writes, and what is said of it. */
 async function exported(path: string, after = 0): Promise<[output: string, said: string]> {
   const stdout = new PassThrough();
-  let said = '';
-  const print = (line: string): void => {
-    said += line;
-  };
-  await exportJournal(path, '-', { after, stdout, print });
-  return [await text(stdout.end()), said];
+  const said: string[] = [];
+  await exportJournal(path, '-', { after, stdout, print: (line) => void said.push(line) });
+  return [await text(stdout.end()), said.join('')];
 }
 
 /** Four posts, the third of which has moved behind the others. */
 async function fill(journal: Journal): Promise<void> {
-  await appendAll(journal, [
-    newPost(101),
-    newPost(102, '7 a b'),
-    newPost(103, '- c'),
-    newPost(104),
-  ]);
+  const posts = [newPost(101), newPost(102, '7 a b'), newPost(103, '- c'), newPost(104)];
+  await appendAll(journal, posts);
   await journal.move(new Map([[3, 120]]));
 }
 
@@ -120,106 +111,86 @@ test('the command line hands on what it is given', () =>
     assert.match(refused!, "Expected a journal's name and a sequence");
   }));
 
-/** Runs with a snapshot of these points and a journal of posts with the ids 11 to 16. */
-function withBoth(
-  points: readonly Point[],
-  /** Of the journal, or of another one. */
-  watermark: number | 'other' | undefined,
-  run: (compact: () => Promise<string[]>, output: string, journal: OwnJournal) => Promise<void>,
-): Promise<void> {
-  return withJournal(async (path, open, folder) => {
-    const journal = await open();
-    const snapshot = join(folder, 'in.waypost');
-    const given =
-      typeof watermark === 'number'
-        ? { journal: journal.state.name, sequence: watermark }
-        : watermark && { journal: 'fedcba9876543210', sequence: 3 };
-    writeNative(snapshot, [blockOf(points)], [notification(1)], given);
-    for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
-    await journal.prune([2]);
-    const output = join(folder, 'out.waypost');
-    const compact = async (): Promise<string[]> => {
-      const lines: string[] = [];
-      await journal.close();
-      await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });
-      return lines;
-    };
-    await run(compact, output, journal);
-  });
-}
-
-async function idsOf(path: string): Promise<number[]> {
-  const [blocks] = await readOnePass(path);
-  return blocks.flatMap(({ id }) => [...id]).sort((a, b) => a - b);
-}
-
 /** The point of the post with this id. */
 function posted(id: number): Point {
   return readPoint(JSON.parse(newPost(id).record), () => {}) as Point;
 }
 
-const OTHERS = [point({ id: 1 }), point({ id: 30 })];
+interface Case {
+  /** What the snapshot has besides points 1 and 30. */
+  readonly more: readonly Point[];
+  /** Of the journal, or of another one. */
+  readonly watermark?: number | 'other';
+  readonly moved?: boolean;
+  /** The ids of the new snapshot, and what is said of it. */
+  readonly ids: readonly number[];
+  readonly said?: string;
+}
 
-test('a snapshot and what waits in a journal become one, with its watermark', () =>
-  withBoth(OTHERS, undefined, async (compact, output) => {
-    const lines = await compact();
-    assert.match(
-      lines.at(-1)!,
-      /^5 posts of .*points\.journal added, 0 posts already there; sequences up to 6$/,
-    );
-    assert.equal(await idsOf(output), [1, 11, 13, 14, 15, 16, 30]);
-    const [, report] = await readOnePass(output);
-    assert.equal([report.watermark?.sequence, report.notifications.length], [6, 1]);
-    // its time is that of the newest post
-    assert.is(report.createdAt, newPost(16).createdAt / 1000);
-    assert.ok(report.createdAt > CREATED_AT);
-  }));
+const ALL = [1, 11, 13, 14, 15, 16, 30];
+const CASES: Readonly<Record<string, Case>> = {
+  'a snapshot and what waits in a journal become one': {
+    more: [],
+    ids: ALL,
+    said: '5 posts of .*points\\.journal added, 0 posts already there; sequences up to 6$',
+  },
+  // 1 and 3 are up to its watermark, 5 is in it
+  'posts that the snapshot has are not doubled, by id and time or by its watermark': {
+    more: [posted(15)],
+    watermark: 3,
+    ids: [1, 14, 15, 16, 30],
+    said: '2 posts of .*, 3 posts already there',
+  },
+  'a post whose id the snapshot uses for another record gets a new one': {
+    more: [point({ id: 13, comment: 'another' })],
+    ids: [...ALL, 31],
+    said: 'post 3 has id 31: the snapshot uses 13 for another record\n',
+  },
+  'a post that has moved is found under the id that was acknowledged': {
+    more: [posted(13)],
+    moved: true,
+    ids: ALL,
+  },
+  'the watermark of another journal keeps no post out': {
+    more: [point({ id: 13 })],
+    watermark: 'other',
+    ids: [...ALL, 31],
+  },
+};
 
-test('posts that the snapshot has are not doubled, by id and time or by its watermark', () =>
-  withBoth([...OTHERS, posted(15)], 3, async (compact, output) => {
-    const lines = await compact();
-    // 1 and 3 are up to its watermark, 5 is in it
-    assert.match(lines.at(-1)!, '2 posts of');
-    assert.match(lines.at(-1)!, '3 posts already there');
-    assert.equal(await idsOf(output), [1, 14, 15, 16, 30]);
-    assert.is((await readOnePass(output))[1].watermark?.sequence, 6);
-  }));
-
-test('a post whose id the snapshot uses for another record gets a new one', () =>
-  withBoth(
-    [...OTHERS, point({ id: 13, comment: 'another' })],
-    undefined,
-    async (compact, output) => {
-      const lines = await compact();
-      assert.ok(
-        lines.includes('post 3 has id 31: the snapshot uses 13 for another record'),
-        lines.join('\n'),
-      );
-      assert.equal(await idsOf(output), [1, 11, 13, 14, 15, 16, 30, 31]);
-    },
-  ));
-
-test('a post that has moved is found under the id that was acknowledged', () =>
-  withBoth([...OTHERS, posted(13)], undefined, async (compact, output, journal) => {
-    await journal.move(new Map([[3, 20]]));
-    await compact();
-    assert.equal(await idsOf(output), [1, 11, 13, 14, 15, 16, 30]);
-  }));
-
-test('the watermark of another journal keeps no post out', () =>
-  withBoth([...OTHERS, point({ id: 13 })], 'other', async (compact, output) => {
-    await compact();
-    assert.equal(await idsOf(output), [1, 11, 13, 14, 15, 16, 30, 31]);
-  }));
-
-test('a damaged journal is refused', () =>
-  withBoth(OTHERS, undefined, async (compact, output, open) => {
-    await open.close();
-    const journal = join(output, '../points.journal');
-    const bytes = readFileSync(journal);
-    bytes[bytes.indexOf('Grüße 13')]! ^= 1;
-    writeFileSync(journal, bytes);
-    assert.match(await refusal(compact()), 'the CRC of post 3');
-  }));
+for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(CASES)) {
+  test(name, () =>
+    withJournal(async (path, open, folder) => {
+      const journal = await open();
+      const mark =
+        typeof watermark === 'number'
+          ? { journal: journal.state.name, sequence: watermark }
+          : watermark && { journal: 'fedcba9876543210', sequence: 3 };
+      const [snapshot, output] = [join(folder, 'in.waypost'), join(folder, 'out.waypost')];
+      const block = blockOf([point({ id: 1 }), point({ id: 30 }), ...more]);
+      writeNative(snapshot, [block], [notification(1)], mark);
+      for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
+      await journal.prune([2]);
+      if (moved) await journal.move(new Map([[3, 20]]));
+      await journal.close();
+      const lines: string[] = [];
+      await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });
+      assert.match(lines.join('\n'), new RegExp(said));
+      const [blocks, report] = await readOnePass(output);
+      assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);
+      const through = moved ? 7 : 6;
+      assert.equal([report.watermark?.sequence, report.notifications.length], [through, 1]);
+      // its time is that of the newest post
+      assert.is(report.createdAt, newPost(16).createdAt / 1000);
+      assert.ok(report.createdAt > CREATED_AT);
+      // a damaged journal is refused
+      const bytes = readFileSync(path);
+      bytes[bytes.indexOf('Grüße 14')]! ^= 1;
+      writeFileSync(path, bytes);
+      const again = compactSnapshot(snapshot, path, output, { print: () => {} });
+      assert.match(await refusal(again), 'the CRC of post 4');
+    }),
+  );
+}
 
 test.run();

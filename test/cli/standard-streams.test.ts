@@ -3,14 +3,17 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
-import { refusal } from '../support/errors.js';
+import { failure, refusal } from '../support/errors.js';
 import { readOnePass } from '../support/native.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
+const ROWS = join(makeFolder(), 'rows.ndjson');
+writeFileSync(ROWS, readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300).join('\n'));
 const quiet: PackOptions = { print() {} };
 
 /** Packs with these bytes as standard input, in chunks. */
@@ -22,12 +25,10 @@ function packFrom(bytes: Uint8Array, output: string, options = quiet): Promise<u
 test('standard input is packed as a file is', async () => {
   const folder = makeFolder();
   const [fromFile, fromInput] = [join(folder, 'a.waypost'), join(folder, 'b.waypost')];
-  await packSnapshot(FIXTURE_POINTS, fromFile, quiet);
-  await packFrom(readFileSync(FIXTURE_POINTS), fromInput);
-  const [[blocks, report], [sameBlocks, same]] = [
-    await readOnePass(fromFile),
-    await readOnePass(fromInput),
-  ];
+  await packSnapshot(ROWS, fromFile, quiet);
+  await packFrom(readFileSync(ROWS), fromInput);
+  const [blocks, report] = await readOnePass(fromFile);
+  const [sameBlocks, same] = await readOnePass(fromInput);
   assert.equal(sameBlocks, blocks);
   assert.is(same.points, report.points);
   const reader = openNative(fromInput, {});
@@ -42,13 +43,13 @@ test('standard input is packed as a file is', async () => {
 test('standard input that cannot be packed is named, and leaves nothing', async () => {
   const folder = makeFolder();
   const output = join(folder, 'out.waypost');
-  const refuse = (text: string): Promise<string> => refusal(packFrom(Buffer.from(text), output));
-  assert.match(await refuse('hello, world'), /^standard input: begins with the text "hello/);
-  assert.match(
-    await refuse('{"id":1}\n'),
-    /^standard input: 1 of 1 records .*\n {2}standard input: l/,
-  );
-  assert.match(await refuse(''), /^standard input: the file is empty/);
+  for (const [content, why] of [
+    ['hello, world', /^standard input: begins with the text "hello/],
+    ['{"id":1}\n', /^standard input: 1 of 1 records .*\n {2}standard input: l/],
+    ['', /^standard input: the file is empty/],
+  ] as const) {
+    assert.match(await refusal(packFrom(Buffer.from(content), output)), why);
+  }
   const nowhere = packFrom(Buffer.from('[]'), join(folder, 'none', 'out.waypost'));
   assert.match(await refusal(nowhere), /cannot be written: there is no folder .*none$/);
   assert.equal(readdirSync(folder), []);
@@ -56,7 +57,7 @@ test('standard input that cannot be packed is named, and leaves nothing', async 
 
 test('standard input is verified as a file is', async () => {
   const path = join(makeFolder(), 'a.waypost');
-  await packSnapshot(FIXTURE_POINTS, path, quiet);
+  await packSnapshot(ROWS, path, quiet);
   const said = async (file: string, bytes?: Uint8Array): Promise<[number, string[]]> => {
     const lines: string[] = [];
     const stdin = Readable.from(bytes === undefined ? [] : [bytes]);
@@ -77,7 +78,7 @@ test('nobody else may read the file that standard input is copied to', async () 
   const modes: number[] = [];
   const stdin = Readable.from(
     (function* () {
-      yield readFileSync(FIXTURE_POINTS);
+      yield readFileSync(ROWS);
       // by now the first chunk has been copied
       for (const name of readdirSync(folder)) modes.push(statSync(join(folder, name)).mode & 0o777);
     })(),
@@ -96,25 +97,23 @@ test('interrupted while standard input is silent, it leaves nothing', async () =
   stdin.write('{"id":1');
   const reason = new Error('interrupted');
   abort.abort(reason);
-  assert.is(await work.catch((error: unknown) => error), reason);
+  assert.is(await failure(work), reason);
   assert.equal(readdirSync(folder), []);
 });
 
 test('standard output gets the bytes of the file', async () => {
   const folder = makeFolder();
   const path = join(folder, 'a.waypost');
-  await packSnapshot(FIXTURE_POINTS, path, quiet);
+  await packSnapshot(ROWS, path, quiet);
   const stdout = new PassThrough();
   const [, chunks] = await Promise.all([
-    packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout }).finally(() => stdout.end()),
+    packSnapshot(ROWS, '-', { ...quiet, stdout }).finally(() => stdout.end()),
     stdout.toArray(),
   ]);
   assert.ok(Buffer.concat(chunks as Buffer[]).equals(readFileSync(path)));
   const terminal = Object.assign(new PassThrough(), { isTTY: true });
-  assert.match(
-    await refusal(packSnapshot(FIXTURE_POINTS, '-', { ...quiet, stdout: terminal })),
-    /nothing for a terminal/,
-  );
+  const shown = packSnapshot(ROWS, '-', { ...quiet, stdout: terminal });
+  assert.match(await refusal(shown), /nothing for a terminal/);
   assert.equal(readdirSync(folder), ['a.waypost']);
 });
 
@@ -124,20 +123,15 @@ test('a command whose reader has left ends quietly', async () => {
   writeFileSync(bad, '{"id":\n'.repeat(50));
   const runs = [
     ['verify', bad],
-    ['pack', FIXTURE_POINTS, '-'],
-    ['pack', FIXTURE_POINTS, join(folder, 'out.waypost')],
+    ['pack', ROWS, '-'],
+    ['pack', ROWS, join(folder, 'out.waypost')],
     ['generate', '--points', '5', '--out', join(folder, 'five.ndjson')],
   ];
   for (const args of runs) {
     const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
     child.stdout.destroy();
-    let stderr = '';
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk;
-    });
-    const [code] = await once(child, 'close');
-    assert.is(code, 141, `${args[0]}: ${stderr}`);
-    assert.is(stderr, '');
+    const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    assert.equal([code, stderr], [141, ''], args[0]);
   }
   assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
 });

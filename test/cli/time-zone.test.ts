@@ -1,10 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSnapshot } from '../../src/formats/files/open.js';
+import { packSnapshot } from '../../src/cli/pack.js';
+import { verify } from '../../src/cli/verify.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
-import type { Envelope } from '../support/client.js';
+import { type Envelope, LIST } from '../support/client.js';
+import { startOwnService } from '../support/own-service.js';
 import { readAll, recordsOf } from '../support/rows.js';
-import { runInThread, startService } from '../support/service.js';
+import { runInThread } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 const CSV =
@@ -20,94 +22,84 @@ const IN_UTC = [
   ['2023-05-01T15:00:00.000000+00:00', '2023-05-02T00:00:00.000000+00:00'],
   IN_HELSINKI[1],
 ];
-const ZONE = ['--time-zone', 'Europe/Helsinki'];
+const HELSINKI = 'Europe/Helsinki';
 const NOTIFICATION =
   '{"id":1,"user":7,"comment":{"id":5,"user":3,"created_at":"2023-05-02","comment":"x","map_data_point":1}}\n';
-
-async function withCsv(run: (csv: string, folder: string) => Promise<void>): Promise<void> {
-  const folder = makeFolder();
-  const csv = join(folder, 'notes.csv');
-  writeFileSync(csv, CSV);
-  await run(csv, folder);
-}
 
 function timesOf(records: readonly Record<string, unknown>[]): unknown[][] {
   return records.map((record) => [record['created_at'], record['modified_at']]);
 }
 
-test('pack reads times without an offset, and dates alone, as those of its zone', () =>
-  withCsv(async (csv, folder) => {
-    const packed = join(folder, 'notes.waypost');
-    const told = join(folder, 'told.ndjson');
-    writeFileSync(told, NOTIFICATION);
-    for (const [flags, expected, midnight] of [
-      [[], IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
-      [ZONE, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
-    ] as const) {
-      const { code, stdout, stderr } = await runInThread([
-        ...['pack', csv, packed, '--notifications', told],
-        ...flags,
-      ]);
-      assert.is(code, 0, stderr);
-      const zone = flags[1] ?? 'UTC';
-      assert.match(stdout, `\n2 times without an offset, read as ${zone} (--time-zone)\n`);
-      const { blocks, report } = await readAll(packed);
-      assert.equal(timesOf(recordsOf(blocks)), expected);
-      assert.is(report.notifications[0]?.comment.created_at, midnight);
-    }
-  }));
+const folder = makeFolder();
+const csv = join(folder, 'notes.csv');
+writeFileSync(csv, CSV);
 
-test('verify judges as pack and serve do', () =>
-  withCsv(async (csv) => {
-    const good = await runInThread(['verify', csv, ...ZONE]);
-    assert.is(good.code, 0);
-    assert.match(
-      good.stdout,
-      '\n  2 times without an offset, read as Europe/Helsinki (--time-zone)\ngood',
+/** What a command says that is called with `print` and a zone. */
+async function saying<T>(
+  run: (options: { print(line: string): void; timeZone?: string }) => Promise<T>,
+  zone?: string,
+): Promise<[T, string]> {
+  const lines: string[] = [];
+  const print = (line: string): void => void lines.push(line);
+  return [await run({ print, ...(zone && { timeZone: zone }) }), `${lines.join('\n')}\n`];
+}
+
+test('pack reads times without an offset, and dates alone, as those of its zone', async () => {
+  const packed = join(folder, 'notes.waypost');
+  const notifications = join(folder, 'told.ndjson');
+  writeFileSync(notifications, NOTIFICATION);
+  for (const [zone, expected, midnight] of [
+    [undefined, IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
+    [HELSINKI, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
+  ] as const) {
+    const [, said] = await saying(
+      (of) => packSnapshot(csv, packed, { ...of, notifications }),
+      zone,
     );
-    const packed = `${csv}.waypost`;
-    await runInThread(['pack', csv, packed]);
-    assert.not.match((await runInThread(['verify', packed])).stdout, 'without an offset');
-    // skipped by a clock change there, and nowhere else
-    writeFileSync(csv, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
-    assert.is((await runInThread(['verify', csv])).code, 0);
-    const { code, stdout } = await runInThread(['verify', csv, ...ZONE]);
+    assert.match(said, `\n2 times without an offset, read as ${zone ?? 'UTC'} (--time-zone)\n`);
+    const { blocks, report } = await readAll(packed);
+    assert.equal(timesOf(recordsOf(blocks)), expected);
+    assert.is(report.notifications[0]?.comment.created_at, midnight);
+  }
+  assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
+  assert.not.match((await saying((of) => verify(packed, of)))[1], 'without an offset');
+});
+
+test('verify judges as pack and serve do', async () => {
+  const [code, said] = await saying((of) => verify(csv, of), HELSINKI);
+  assert.is(code, 0);
+  assert.match(said, `\n  2 times without an offset, read as ${HELSINKI} (--time-zone)\ngood`);
+  // skipped by a clock change there, and nowhere else
+  const skipped = join(folder, 'skipped.csv');
+  writeFileSync(skipped, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
+  assert.is((await saying((of) => verify(skipped, of)))[0], 0);
+  const [bad, why] = await saying((of) => verify(skipped, of), HELSINKI);
+  assert.is(bad, 1);
+  assert.match(why, /line 2: created_at: skipped or repeated .* Europe\/Helsinki; add a UTC/);
+});
+
+test('serve reads a snapshot by its time zone', async () => {
+  const service = await startOwnService(['--snapshot', csv, '--time-zone', HELSINKI]);
+  const { results } = (await service.get(LIST)).json<Envelope>();
+  assert.equal(timesOf(results as never), IN_HELSINKI);
+});
+
+test('a zone that there is not is refused by each command', async () => {
+  const output = join(folder, 'out.waypost');
+  for (const args of [
+    ['pack', csv, output],
+    ['verify', csv],
+    ['serve', '--snapshot', csv, '--port', '0'],
+  ]) {
+    const { code, stderr } = await runInThread([...args, '--time-zone', 'Nowhere/City']);
     assert.is(code, 1);
-    assert.match(stdout, /line 2: created_at: skipped or repeated .* Europe\/Helsinki; add a UTC/);
-  }));
-
-test('serve reads a snapshot by its time zone', () =>
-  withCsv(async (csv) => {
-    const service = await startService(['--snapshot', csv, ...ZONE]);
-    const { results } = (await service.get('/rest/map_data_points/')).json<Envelope>();
-    assert.equal(timesOf(results as never), IN_HELSINKI);
-  }));
-
-test('a zone that there is not is refused by each command', () =>
-  withCsv(async (csv, folder) => {
-    const output = join(folder, 'out.waypost');
-    const journal = join(folder, 'no.journal');
-    for (const args of [
-      ['pack', csv, output],
-      ['verify', csv],
-      ['serve', '--snapshot', csv, '--port', '0'],
-    ]) {
-      const { code, stderr } = await runInThread([...args, '--time-zone', 'Nowhere/City']);
-      assert.is(code, 1);
-      assert.match(stderr, /^waypost: --time-zone: "Nowhere\/City" is no IANA time zone; take one/);
-    }
-    for (const zone of ['+02:00x', '']) {
-      assert.is(await openTimeZone(zone).catch(() => undefined), undefined, zone);
-    }
-    const { stdout } = await runInThread(['compact', '--help', csv, journal, output]);
-    assert.match(stdout, '--time-zone <name>');
-  }));
-
-test('without a zone, times of rows are those of UTC', () =>
-  withCsv(async (csv) => {
-    const reader = await openSnapshot(csv, {});
-    reader.close();
-    assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
-  }));
+    assert.match(stderr, /^waypost: --time-zone: "Nowhere\/City" is no IANA time zone; take one/);
+  }
+  for (const zone of ['+02:00x', '']) {
+    assert.is(await openTimeZone(zone).catch(() => undefined), undefined, zone);
+  }
+  const { stdout } = await runInThread(['compact', '--help']);
+  assert.match(stdout, '--time-zone <name>');
+});
 
 test.run();
