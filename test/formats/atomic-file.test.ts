@@ -1,63 +1,59 @@
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  fstatSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/formats/system-files.js';
 import { failure, refusal } from '../support/errors.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
+const {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} = fs;
 const NOBODY = 65_534;
 
-async function refused(run: () => Promise<unknown>, why: RegExp): Promise<void> {
-  assert.match(await refusal(run()), why);
+async function refused(path: string, why: RegExp, write = (_: number): void => {}): Promise<void> {
+  assert.match(await refusal(writeAtomically(path, write)), why);
 }
 
-test('the name stands for the old content until the new one is whole', async () => {
+const contentOf = (path: string): string => readFileSync(path, 'utf8');
+
+/** A folder with nothing but `file`, whose content is old. */
+function withFile(): { folder: string; path: string } {
   const folder = makeFolder();
   const path = join(folder, 'file');
   writeFileSync(path, 'old');
+  return { folder, path };
+}
+
+test('the name stands for the old content until the new one is whole', async () => {
+  const { folder, path } = withFile();
   const result = await writeAtomically(path, async (fd) => {
     writeSync(fd, 'new ');
-    assert.is(readFileSync(path, 'utf8'), 'old');
+    assert.is(contentOf(path), 'old');
     await null;
     writeSync(fd, 'content');
-    assert.is(readFileSync(path, 'utf8'), 'old');
+    assert.is(contentOf(path), 'old');
     return 42;
   });
   assert.is(result, 42);
-  assert.is(readFileSync(path, 'utf8'), 'new content');
+  assert.is(contentOf(path), 'new content');
   assert.equal(readdirSync(folder), ['file']);
 });
 
-test('a new file gets ordinary permissions, a replaced one keeps its own', async () => {
+test('a new file gets ordinary permissions, what replaces one has its own from the start', async () => {
   const path = join(makeFolder(), 'file');
   await writeAtomically(path, () => {});
-  assert.is(statSync(path).mode & 0o777, 0o666 & ~process.umask());
-  chmodSync(path, 0o640);
-  await writeAtomically(path, () => {});
-  assert.is(statSync(path).mode & 0o777, 0o640);
-});
-
-test('what takes the place of a file that few may read is never read by others', async () => {
-  const path = join(makeFolder(), 'file');
-  writeFileSync(path, 'old', { mode: 0o600 });
-  await writeAtomically(path, (fd) => {
-    assert.is(fstatSync(fd).mode & 0o777, 0o600);
-  });
+  assert.is(fs.statSync(path).mode & 0o777, 0o666 & ~process.umask());
+  for (const mode of [0o640, 0o600]) {
+    fs.chmodSync(path, mode);
+    await writeAtomically(path, (fd) => assert.is(fs.fstatSync(fd).mode & 0o777, mode));
+    assert.is(fs.statSync(path).mode & 0o777, mode);
+  }
 });
 
 test('a link to a file that is not there yet stays a link, and the file is made', async () => {
@@ -65,15 +61,13 @@ test('a link to a file that is not there yet stays a link, and the file is made'
   mkdirSync(join(folder, 'inner'));
   symlinkSync('second', join(folder, 'first'));
   symlinkSync('inner/file', join(folder, 'second'));
-  await writeAtomically(join(folder, 'first'), (fd) => {
-    writeSync(fd, 'new');
-  });
+  await writeAtomically(join(folder, 'first'), (fd) => void writeSync(fd, 'new'));
   assert.is(readlinkSync(join(folder, 'first')), 'second');
   assert.is(readlinkSync(join(folder, 'second')), 'inner/file');
-  assert.is(readFileSync(join(folder, 'inner/file'), 'utf8'), 'new');
+  assert.is(contentOf(join(folder, 'inner/file')), 'new');
   const circle = join(folder, 'circle');
   symlinkSync('circle', circle);
-  await refused(() => writeAtomically(circle, () => {}), /circle: cannot be written: .*ELOOP/);
+  await refused(circle, /circle: cannot be written: .*ELOOP/);
   assert.is(readlinkSync(circle), 'circle');
 });
 
@@ -105,32 +99,19 @@ test('what a killed process has left is removed once nothing was written to it f
   assert.equal(readdirSync(folder).sort(), [...kept, '.waypost-00.tmp', 'ours'].sort());
 });
 
-test('when writing fails the old file stays, and nothing else does', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'file');
-  writeFileSync(path, 'old');
+test('when writing fails or is aborted the old file stays, and nothing else does', async () => {
   const reason = new Error('no more points');
-  const error = await failure(
-    writeAtomically(path, (fd) => {
-      writeSync(fd, 'half');
-      throw reason;
-    }),
-  );
-  assert.is(error, reason);
-  assert.is(readFileSync(path, 'utf8'), 'old');
-  assert.equal(readdirSync(folder), ['file']);
-});
-
-test('when it is aborted the old file stays, and nothing else does', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'file');
-  writeFileSync(path, 'old');
   const abort = new AbortController();
-  const reason = new Error('interrupted');
-  const error = await failure(writeAtomically(path, () => abort.abort(reason), abort.signal));
-  assert.is(error, reason);
-  assert.is(readFileSync(path, 'utf8'), 'old');
-  assert.equal(readdirSync(folder), ['file']);
+  const fail = (fd: number): void => {
+    writeSync(fd, 'half');
+    throw reason;
+  };
+  for (const write of [fail, () => abort.abort(reason)]) {
+    const { folder, path } = withFile();
+    assert.is(await failure(writeAtomically(path, write, abort.signal)), reason);
+    assert.is(contentOf(path), 'old');
+    assert.equal(readdirSync(folder), ['file']);
+  }
 });
 
 test('two at once leave one whole file', async () => {
@@ -144,33 +125,28 @@ test('two at once leave one whole file', async () => {
       }
     });
   await Promise.all([write('aaaaaaaa'), write('bbbb')]);
-  assert.match(readFileSync(path, 'utf8'), /^(aaaaaaaa|bbbb)$/);
+  assert.match(contentOf(path), /^(aaaaaaaa|bbbb)$/);
   assert.equal(readdirSync(folder), ['file']);
 });
 
 test('a symbolic link stays one, a hard link parts from its other name', async () => {
-  const folder = makeFolder();
-  const [file, soft, hard] = ['file', 'soft', 'hard'].map((name) => join(folder, name));
-  writeFileSync(file!, 'old');
-  symlinkSync('file', soft!);
-  linkSync(file!, hard!);
-  await writeAtomically(soft!, (fd) => {
-    writeSync(fd, 'new');
-  });
-  assert.is(readlinkSync(soft!), 'file');
-  assert.is(readFileSync(file!, 'utf8'), 'new');
-  assert.is(readFileSync(hard!, 'utf8'), 'old');
+  const { folder, path } = withFile();
+  const [soft, hard] = [join(folder, 'soft'), join(folder, 'hard')];
+  symlinkSync('file', soft);
+  fs.linkSync(path, hard);
+  await writeAtomically(soft, (fd) => void writeSync(fd, 'new'));
+  assert.equal([readlinkSync(soft), contentOf(path), contentOf(hard)], ['file', 'new', 'old']);
 });
 
 test('what cannot be written is refused before any work is done', async () => {
-  const folder = makeFolder();
-  const file = join(folder, 'file');
-  writeFileSync(file, '');
-  const never = (): void => assert.unreachable();
-  await refused(() => writeAtomically(join(folder, 'no', 'x'), never), /x: .* no folder .*no$/);
-  await refused(() => writeAtomically(join(file, 'x'), never), /there is no folder/);
-  await refused(() => writeAtomically(folder, never), /it is a folder/);
-  await refused(() => writeAtomically('/dev/null', never), /no regular file/);
+  const { folder, path } = withFile();
+  const cases: [path: string, why: RegExp][] = [
+    [join(folder, 'no', 'x'), /x: .* no folder .*no$/],
+    [join(path, 'x'), /there is no folder/],
+    [folder, /it is a folder/],
+    ['/dev/null', /no regular file/],
+  ];
+  for (const [to, why] of cases) await refused(to, why, () => assert.unreachable());
   assert.equal(readdirSync(folder), ['file']);
 });
 
@@ -179,15 +155,10 @@ test('a folder without permission is named', async () => {
   const locked = join(folder, 'locked');
   mkdirSync(locked, 0o555);
   const root = process.geteuid?.() === 0;
-  if (root) {
-    chmodSync(folder, 0o755);
-    process.seteuid!(NOBODY);
-  }
+  if (root) fs.chmodSync(folder, 0o755);
+  if (root) process.seteuid!(NOBODY);
   try {
-    await refused(
-      () => writeAtomically(join(locked, 'x'), () => {}),
-      /no permission to write into the folder .*locked/,
-    );
+    await refused(join(locked, 'x'), /no permission to write into the folder .*locked/);
   } finally {
     if (root) process.seteuid!(0);
   }
@@ -196,19 +167,11 @@ test('a folder without permission is named', async () => {
 test('a full disk is said to be one', async () => {
   const folder = makeFolder();
   // Linux has a device that is always full
-  if (!existsSync('/dev/full')) return;
-  await refused(
-    () =>
-      writeAtomically(join(folder, 'x'), () => {
-        const full = openSync('/dev/full', 'w');
-        try {
-          writeSync(full, 'x');
-        } finally {
-          closeSync(full);
-        }
-      }),
-    /x: cannot be written: the disk is full/,
-  );
+  if (!fs.existsSync('/dev/full')) return;
+  const full = fs.openSync('/dev/full', 'w');
+  const write = (): void => void writeSync(full, 'x');
+  await refused(join(folder, 'x'), /x: cannot be written: the disk is full/, write);
+  fs.closeSync(full);
   assert.equal(readdirSync(folder), []);
 });
 
