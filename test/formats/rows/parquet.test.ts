@@ -11,13 +11,7 @@ const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', impo
 
 const RECORDS: readonly Fields[] = [
   ...fixtureRecords(700),
-  {
-    id: 2 ** 53 - 1,
-    status: 'NEW',
-    comment: '"é\u2028\n',
-    lat: '-90.00000000',
-    lon: '180.00000000',
-  },
+  { id: 2 ** 53 - 1, comment: '"é\u2028\n', lat: '-90.00000000', lon: '180.00000000' },
 ].map((one) => {
   const created_at = '2023-05-01T12:00:00.000001+00:00';
   const point = readPoint({ created_at, ...one }, () => {});
@@ -43,74 +37,54 @@ const SHAPES: Readonly<Record<string, ParquetShape>> = {
 
 for (const [name, shape] of Object.entries(SHAPES)) {
   test(`${name}: the same records`, async () => {
-    const { records } = await read(parquetOf(RECORDS, shape));
-    assert.is(records.length, RECORDS.length);
-    for (const [row, record] of records.entries()) assert.equal(record, RECORDS[row]);
+    assert.equal((await read(parquetOf(RECORDS, shape))).records, RECORDS);
   });
 }
 
 // written by DuckDB 1.5 (`copy … to … (format parquet, …)`) and parquet-wasm of the first records
-for (const name of readdirSync(FIXTURES)) {
-  test(`${name}, as others write it: the same records`, async () => {
+test('files as others write them have the same records', async () => {
+  const plain = (record: Fields): Fields => {
+    const times = ['created_at', 'modified_at'].map((key) => `${record[key]}`);
+    const instants = times.map((text) => [Date.parse(text), text.slice(19, 26)]);
+    return { ...record, created_at: instants[0], modified_at: instants[1] };
+  };
+  for (const name of readdirSync(FIXTURES)) {
     const { records } = await read(readFileSync(join(FIXTURES, name)));
-    assert.is(records.length, 60);
-    const plain = (record: Fields): Fields => {
-      const times = ['created_at', 'modified_at'].map((key) => `${record[key]}`);
-      const instants = times.map((text) => [Date.parse(text), text.slice(19, 26)]);
-      return { ...record, created_at: instants[0], modified_at: instants[1] };
-    };
-    for (const [row, record] of records.entries()) {
-      assert.equal(plain(record), plain(RECORDS[row]!));
-    }
-  });
-}
+    assert.equal(records.map(plain), RECORDS.slice(0, 60).map(plain), name);
+  }
+});
 
 test('columns of other types and names are read as what they mean', async () => {
   const micros = 1_682_942_400_000_001n;
-  const times = (unit: 'MICROS' | 'NANOS', isAdjustedToUTC: boolean): ParquetShape['others'] => ({
-    created_at: column(
-      {
-        name: 'Created_At',
-        type: 'INT64',
-        logical_type: { type: 'TIMESTAMP', isAdjustedToUTC, unit },
-      },
-      () => (unit === 'MICROS' ? micros : micros * 1000n + 999n),
-    ),
-    modified_at: column(
-      { name: 'modified_at', type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' },
-      () => new Date(1_700_000_000_123),
-    ),
+  const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+  const millis = { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' } as const;
+  const others = {
+    modified_at: column({ name: 'modified_at', ...millis }, () => new Date(1_700_000_000_123)),
     lat: column({ name: 'Latitude', type: 'FLOAT' }, () => 1.5),
-    lon: column({ name: 'lng', ...{ type: 'BYTE_ARRAY', converted_type: 'UTF8' } }, () => '2.25'),
-    tags: column({ name: 'tags', type: 'BYTE_ARRAY', converted_type: 'UTF8' }, () => '["a","b;c"]'),
+    lon: column({ name: 'lng', ...text }, () => '2.25'),
+    tags: column({ name: 'tags', ...text }, () => '["a","b;c"]'),
     created_by: column({ name: 'created_by', type: 'INT32' }, () => 7),
     weather: column({ name: 'weather', type: 'INT32' }, () => 1),
-  });
-  for (const unit of ['MICROS', 'NANOS'] as const) {
-    for (const isUtc of [true, false]) {
-      const { records, report } = await read(
-        parquetOf(RECORDS.slice(0, 2), { others: times(unit, isUtc)! }),
-      );
-      assert.equal(
-        { ...records[0], id: 0, status: '', comment: '', image: undefined, is_processed: 0 },
-        {
-          id: 0,
-          status: '',
-          comment: '',
-          image: undefined,
-          lat: '1.50000000',
-          lon: '2.25000000',
-          is_processed: 0,
-          created_by: 7,
-          tags: ['a', 'b;c'],
-          created_at: '2023-05-01T12:00:00.000001+00:00',
-          modified_at: '2023-11-14T22:13:20.123000+00:00',
-        },
-      );
-      const { unknownKeys, localTimes } = report as Fields;
-      assert.equal(unknownKeys, { weather: 2 });
-      assert.equal(localTimes, isUtc ? undefined : { count: 2, zone: 'UTC' });
-    }
+  };
+  for (const [unit, isAdjustedToUTC] of [
+    ['MICROS', true],
+    ['MICROS', false],
+    ['NANOS', true],
+    ['NANOS', false],
+  ] as const) {
+    const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC, unit } as const;
+    const created_at = column({ name: 'Created_At', type: 'INT64', logical_type }, () =>
+      unit === 'MICROS' ? micros : micros * 1000n + 999n,
+    );
+    const bytes = parquetOf(RECORDS.slice(0, 2), { others: { ...others, created_at } });
+    const { records, report } = await read(bytes);
+    const { lat, lon, created_by, tags, created_at: created, modified_at } = records[0]!;
+    assert.equal([lat, lon, created_by, tags], ['1.50000000', '2.25000000', 7, ['a', 'b;c']]);
+    assert.is(created, '2023-05-01T12:00:00.000001+00:00');
+    assert.is(modified_at, '2023-11-14T22:13:20.123000+00:00');
+    const { unknownKeys, localTimes } = report as Fields;
+    assert.equal(unknownKeys, { weather: 2 });
+    assert.equal(localTimes, isAdjustedToUTC ? undefined : { count: 2, zone: 'UTC' });
   }
 });
 
@@ -145,29 +119,24 @@ test('what is wrong in a value is told by its record, what is wrong in a column 
   const id = column({ name: 'id', type: 'INT64' }, (_, row) => 2n ** 53n + BigInt(row));
   const geometry = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => Buffer.of(1, 2, 0, 0, 0));
   const crsOf = (authority: string, code: unknown) => ({ id: { authority, code } });
+  const isGeometry = { place: 'geometry' } as const;
   const cases: [shape: ParquetShape, reason: RegExp][] = [
+    [{ others: { comment } }, /FILE: 1 of 3 .*\n {2}FILE: record 2: comment: is not valid UTF-8/],
+    [{ others: { id } }, /record 1: id: must be a whole number .*, got "9007199254740992"/],
     [
-      { others: { comment } },
-      /FILE: 1 of 3 records are invalid.*\n {2}FILE: record 2: comment: is not valid UTF-8/,
-    ],
-    [
-      { others: { id } },
-      /record 1: id: must be a whole number from 1 to 2\^53 - 1, got "9007199254740992"/,
-    ],
-    [
-      { place: 'geometry', others: { geometry } },
+      { ...isGeometry, others: { geometry } },
       /record 1: geometry: must be a point, got WKB of type 2/,
     ],
     [{ without: ['lat', 'created_at'] }, /^FILE: must have columns .* it lacks lat, created_at$/],
     [
-      { place: 'geometry', crs: crsOf('EPSG', 3857) },
+      { ...isGeometry, crs: crsOf('EPSG', 3857) },
       /^FILE: its column "geometry" must be CRS84 or EPSG:4326, got "EPSG:3857"/,
     ],
   ];
   for (const [shape, reason] of cases) assert.match(await refuse(parquetOf(some, shape)), reason);
   assert.match(
     await refuse(gzipSync(parquetOf(some))),
-    /a Parquet file cannot be read while it is gz/,
+    /a Parquet file cannot be read while .* gz/,
   );
   const good = parquetOf(some, { place: 'geometry', crs: crsOf('OGC', 'CRS84') });
   assert.equal((await read(good)).records, some);
