@@ -83,28 +83,14 @@ test('everything else is refused with the reason', () => {
 const micros = fc.integer({ min: -8_900_000_000_000_000, max: 8_900_000_000_000_000 });
 const offsetMinutes = fc.integer({ min: -1439, max: 1439 });
 
-test('formatUtc and parseTimestamp undo each other', () => {
-  fc.assert(
-    fc.property(micros, (instant) => {
-      const text = formatUtc(instant);
-      assert.equal(parseTimestamp(text), { micros: instant, text });
-    }),
-    { numRuns: rounds(2000) },
-  );
-});
-
 test('any instant in any offset is what Date makes of it', () => {
   fc.assert(
     fc.property(micros, offsetMinutes, (instant, offset) => {
       const text = written(instant, offset);
-      const parsed = parseTimestamp(text);
-      if (typeof parsed === 'string') throw new Error(parsed);
-      assert.is(parsed.micros, instant);
-      assert.is(parsed.text, text);
-      assert.is(
-        Math.floor(parsed.micros / 1000),
-        Date.parse(text.replace(/\d{3}(?=[+-]\d\d:)/, '')),
-      );
+      assert.equal(parseTimestamp(text), { micros: instant, text });
+      const millis = Date.parse(text.replace(/\d{3}(?=[+-]\d\d:)/, ''));
+      assert.is(Math.floor(instant / 1000), millis);
+      assert.is(formatUtc(instant), written(instant, 0));
       assert.is(parseQueryTime(text, UTC), instant);
       assert.is(parseQueryTime(text.replace('+', ' '), UTC), instant);
       assert.is(parseQueryTime(`${text.slice(0, 26)}Z`, UTC), instant + offset * 60e6);
@@ -126,16 +112,11 @@ test('garbage never throws', () => {
 });
 
 test('a query may leave the offset out, and put spaces around', () => {
-  assert.is(parseQueryTime('2023-05-01T12:00:00', UTC), NOON);
-  assert.is(parseQueryTime(' 2023-05-01 12:00 ', UTC), NOON);
-  assert.is(parseQueryTime('2023-05-01T15:00:00 03:00', UTC), NOON);
-  assert.is(parseQueryTime('2023-05-01T15:00:00 0300', UTC), NOON);
-  assert.is(parseQueryTime('2023-05-01T15:00:00 03', UTC), NOON);
-  for (const text of [
-    ...['', '2023-05-01', '2023-05-01T24:00', '2023-05-01T12:00:60', '2023-02-30T12:00'],
-  ]) {
-    assert.type(parseQueryTime(text, UTC), 'string', text);
-  }
+  const noon = ['2023-05-01T12:00:00', ' 2023-05-01 12:00 ', '2023-05-01T15:00:00 03:00'];
+  noon.push('2023-05-01T15:00:00 0300', '2023-05-01T15:00:00 03');
+  for (const text of noon) assert.is(parseQueryTime(text, UTC), NOON, text);
+  const bad = ['', '2023-05-01', '2023-05-01T24:00', '2023-05-01T12:00:60', '2023-02-30T12:00'];
+  for (const text of bad) assert.type(parseQueryTime(text, UTC), 'string', text);
 });
 
 test('without an offset a time is local, except where clocks skip or repeat it', async () => {
@@ -172,10 +153,8 @@ test('in a record, a time without an offset and a date alone are of the zone', a
   assert.equal(at('2023-05-01', UTC), said('2023-05-01T00:00:00.000000+00:00'));
   // with an offset it stays as the data gave it
   assert.equal(at('2023-05-01T12:00Z'), said('2023-05-01T12:00:00.000000+00:00'));
-  assert.match(
-    at('2023-03-26T03:30:00') as string,
-    /repeated .* in Europe\/Helsinki; add a UTC off/,
-  );
+  const repeated = /repeated .* in Europe\/Helsinki; add a UTC off/;
+  assert.match(at('2023-03-26T03:30:00') as string, repeated);
   assert.match(at('2023-10-29T03:30:00') as string, /got "2023-10-29T03:30:00"$/);
   assert.match(at('2023-02-29') as string, /^the day must be 01 to 28/);
   for (const text of ['2023-05', '20230501', '2023-05-01T', '2023-05-01Z', ' 2023-05-01']) {
