@@ -4,6 +4,7 @@ import { openNative } from '../../src/formats/native/read.js';
 import { BLOCK_ROWS, cutBlocks, putUnion } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset, type DatasetParts } from '../../src/index/dataset.js';
+import type { Order } from '../../src/index/order.js';
 import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
@@ -34,17 +35,30 @@ async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promi
   const lonLat = found.flatMap(({ lon, lat }) => [lon, lat]);
   assertSame(coords, lonLat, 'coordinates');
   for (const [row, note] of found.entries()) {
-    const keys = [
-      byCreatedAt.keys[byCreatedAt.ranks[row]!],
-      byModifiedAt.keys[byModifiedAt.ranks[row]!],
-    ];
-    if (keys[0] !== note.created || keys[1] !== note.modified) {
-      assert.equal(keys, [note.created, note.modified], `note ${note.id}`);
-    }
+    const keyOf = ({ keys, ranks }: Order): number => keys[ranks[row]!]!;
+    const [created, modified] = [keyOf(byCreatedAt), keyOf(byModifiedAt)];
+    if (created !== note.created) assert.is(created, note.created, `note ${note.id}`);
+    if (modified !== note.modified) assert.is(modified, note.modified, `note ${note.id}`);
     const text = Buffer.from(recordBytes(records, row)).toString();
     const rendered = renderPoint(pointOf(note));
     if (text !== rendered) assert.is(text, rendered, `note ${note.id}`);
   }
+}
+
+const folder = makeFolder();
+
+/** Builds from a native file whose blocks begin at these notes. */
+async function load(name: string, ordered: readonly Note[], starts: readonly number[], how = {}) {
+  const path = join(folder, name);
+  const blocks = starts.map((from, i) => ordered.slice(from, starts[i + 1]));
+  writeNative(
+    path,
+    blocks.map((block) => blockOf(block.map(pointOf))),
+  );
+  const reader = openNative(path, {});
+  const built = await buildDataset(reader, how);
+  reader.close();
+  return built;
 }
 
 test('a snapshot read once keeps each row, its keys and its record together', async () => {
@@ -55,15 +69,7 @@ test('a snapshot read once keeps each row, its keys and its record together', as
 });
 
 test('a native file read in two passes makes the same dataset', async () => {
-  const path = join(makeFolder(), 'notes.waypost');
-  const blocks = [notes.slice(0, 1), notes.slice(1, 3_456), notes.slice(3_456)];
-  writeNative(
-    path,
-    blocks.map((block) => blockOf(block.map(pointOf))),
-  );
-  const reader = openNative(path, {});
-  const parts = await buildDataset(reader);
-  reader.close();
+  const parts = await load('notes', notes, [0, 1, 3_456]);
   await assertRows(parts, notes);
   assert.is(parts.report.format, 'native');
 
@@ -74,29 +80,20 @@ test('a native file read in two passes makes the same dataset', async () => {
 });
 
 test('a native file in any order makes the same orders and answers, in tree order as well', async () => {
-  const folder = makeFolder();
   const oracle = new Oracle(many);
-  const load = async (name: string, ordered: readonly Note[]): Promise<Dataset> => {
-    const path = join(folder, name);
-    const parts = [0, 5_000, 5_001, 14_000].map((from, i, all) => ordered.slice(from, all[i + 1]));
-    writeNative(
-      path,
-      parts.map((part) => blockOf(part.map(pointOf))),
-    );
-    const reader = openNative(path, {});
-    const built = await buildDataset(reader, { inParallel: true });
-    reader.close();
+  const parallel = async (name: string, ordered: readonly Note[]): Promise<Dataset> => {
+    const built = await load(name, ordered, [0, 5_000, 5_001, 14_000], { inParallel: true });
     await assertRows(built, ordered);
     return assembleDataset(built);
   };
   const sorted = kdSorted(many);
-  const inOrder = await load('sorted', sorted);
+  const inOrder = await parallel('sorted', sorted);
   // nothing was moved: a row is its place in the file
   const rows = Uint32Array.from(sorted.keys());
   const ids = sorted.map(({ id }) => id);
   assertSame(idsOf(inOrder, rows, sorted.length), ids, 'ids');
   const [first, ...rest] = sorted;
-  const nearly = await load('nearly sorted', [...rest, first!]);
+  const nearly = await parallel('nearly sorted', [...rest, first!]);
   for (const dataset of [inOrder, nearly]) {
     const engine = createEngine(dataset);
     for (let index = 0; index < COMBINATIONS; index++) {
@@ -109,7 +106,7 @@ test('a native file in any order makes the same orders and answers, in tree orde
 });
 
 test('a build of a broken file leaves no thread behind', async () => {
-  const path = join(makeFolder(), 'broken');
+  const path = join(folder, 'broken');
   writeNative(path, [blockOf(notes.map(pointOf))]);
   const bytes = readFileSync(path);
   // in the columns: those of records begin behind them
@@ -177,12 +174,14 @@ function numbersOf(value: object): ArrayBufferView[] {
 const BLOCKS_SEED = 51;
 const COUNTS = [...Array(201).keys(), 255, 289, 577, 1000, 2047, 4096, 9001, 70_000];
 
-test('blocks follow each other, are a power of two, and all about as large', () => {
+test('blocks follow each other, are a power of two, about as large, and their boxes are tight', () => {
   for (const count of COUNTS) {
     for (const blockRows of count <= 1000 ? [2, 3, 16, 64] : [16, 64]) {
       const label = `seed ${BLOCKS_SEED}, ${count} rows, blocks of ${blockRows}`;
-      const { starts } = cutBlocks(treeCoords(count, 2, BLOCKS_SEED + count), blockRows);
+      const coords = treeCoords(count, 2, BLOCKS_SEED + count);
+      const { starts, boxes } = cutBlocks(coords, blockRows);
       const blocks = starts.length - 1;
+      assert.is(boxes.length, 4 * blocks, label);
       assert.is(starts[0], 0, label);
       assert.is(starts[blocks], count, label);
       if (count === 0) assert.is(blocks, 0, label);
@@ -192,23 +191,12 @@ test('blocks follow each other, are a power of two, and all about as large', () 
         // a branch one larger than the smallest, and the median of an ancestor
         assert.ok(rows >= 1 && rows <= blockRows + 3, `${label}: block ${block} has ${rows}`);
         assert.ok(blocks === 1 || rows >= (blockRows - 1) / 2, `${label}: block ${block}: ${rows}`);
+        const points = coords.subarray(2 * starts[block]!, 2 * starts[block + 1]!);
+        const [lons, lats] = [0, 1].map((axis) => points.filter((_, i) => i % 2 === axis));
+        const least = [Math.min(...lons!), Math.min(...lats!)];
+        const tight = [...least, Math.max(...lons!), Math.max(...lats!)];
+        assert.equal([...boxes.subarray(4 * block, 4 * block + 4)], tight, label);
       }
-    }
-  }
-});
-
-test('boxes are tight around the points of their blocks', () => {
-  for (const count of COUNTS) {
-    const coords = treeCoords(count, 16, BLOCKS_SEED + count);
-    const { starts, boxes } = cutBlocks(coords);
-    assert.is(boxes.length, 4 * (starts.length - 1));
-    for (let block = 0; block < starts.length - 1; block++) {
-      const points = coords.subarray(2 * starts[block]!, 2 * starts[block + 1]!);
-      const lons = points.filter((_, i) => i % 2 === 0);
-      const lats = points.filter((_, i) => i % 2 === 1);
-      const tight = [Math.min(...lons), Math.min(...lats), Math.max(...lons), Math.max(...lats)];
-      const label = `seed ${BLOCKS_SEED}, ${count} rows, block ${block}`;
-      assert.equal([...boxes.subarray(4 * block, 4 * block + 4)], tight, label);
     }
   }
 });

@@ -26,11 +26,8 @@ function assertOrder(keys: readonly number[], start: Uint32Array | undefined, la
   const ranks = Array<number>(rows.length);
   for (const [rank, row] of rows.entries()) ranks[row] = rank;
   assertSame(order.rows, rows, `${label}: rows`);
-  assertSame(
-    order.keys,
-    rows.map((row) => keys[row]!),
-    `${label}: keys`,
-  );
+  const ordered = rows.map((row) => keys[row]!);
+  assertSame(order.keys, ordered, `${label}: keys`);
   assertSame(order.ranks, ranks, `${label}: ranks`);
 }
 
@@ -67,19 +64,13 @@ test('equal keys keep the order they start in', () => {
   assert.equal([...buildOrder(new Float64Array(4), Uint32Array.of(2, 0, 3, 1)).rows], [2, 0, 3, 1]);
 });
 
-test('zero is one key, whatever its sign', () => {
+test('zero is one key, nothing and one row are orders, and given keys are left alone', () => {
   assert.equal([...buildOrder(Float64Array.of(0, -0, 0, -1, -0)).rows], [3, 0, 1, 2, 4]);
-});
-
-test('nothing and one row are orders too', () => {
   const none = buildOrder(new Float64Array(0));
   assert.equal([none.keys.length, none.rows.length, none.ranks.length], [0, 0, 0]);
   assert.equal(rankRange(none, -Infinity, Infinity), { from: 0, to: 0 });
   assert.is(rankOf(none, 1), -1);
   assertOrder([-5], undefined, 'one row');
-});
-
-test('the keys that were given are left alone', () => {
   const keys = Float64Array.of(3, -1, 2);
   buildOrder(keys);
   assert.equal([...keys], [3, -1, 2]);
@@ -97,22 +88,15 @@ test('ranges and ranks are what a look at every key finds', () => {
     for (const least of ends) {
       const label = `seed ${SEED + 2}, round ${round}, from ${least}`;
       assert.is(rankOf(order, least), [...order.keys].indexOf(least + 0), `${label}: rank`);
-      for (const most of ends) assertRange(order, least, most, `${label} to ${most}`);
+      for (const most of ends) {
+        const { from, to } = rankRange(order, least, most);
+        const inside = [...order.keys].filter((key) => key >= least && key <= most);
+        assert.equal([...order.keys.subarray(from, to)], inside, `${label} to ${most}`);
+        assert.ok(from >= 0 && from <= to && to <= keys.length, `${label}: ${from} to ${to}`);
+      }
     }
   }
 });
-
-function assertRange(
-  order: ReturnType<typeof buildOrder>,
-  least: number,
-  most: number,
-  label: string,
-): void {
-  const { from, to } = rankRange(order, least, most);
-  const inside = [...order.keys].filter((key) => key >= least && key <= most);
-  assert.equal([...order.keys.subarray(from, to)], inside, label);
-  assert.ok(from >= 0 && from <= to && to <= order.keys.length, `${label}: ${from} to ${to}`);
-}
 
 const BOX_SEED = 52;
 
@@ -138,14 +122,10 @@ function assertGroup(group: BlockGroup, index: BoxIndex, blocks: Blocks, label: 
   const { firstBlock, lastBlock } = group;
   assert.is(group.from, blocks.starts[firstBlock], `${label}: from`);
   assert.is(group.to, blocks.starts[lastBlock], `${label}: to`);
-  const edges = (edge: number): number[] =>
-    [...blocks.boxes.subarray(4 * firstBlock, 4 * lastBlock)].filter((_, i) => i % 4 === edge);
-  const tight = [
-    Math.min(...edges(0)),
-    Math.min(...edges(1)),
-    Math.max(...edges(2)),
-    Math.max(...edges(3)),
-  ];
+  const boxes = [...blocks.boxes.subarray(4 * firstBlock, 4 * lastBlock)];
+  const tight = [Math.min, Math.min, Math.max, Math.max].map((most, edge) =>
+    most(...boxes.filter((_, i) => i % 4 === edge)),
+  );
   assert.equal([group.minX, group.minY, group.maxX, group.maxY], tight, `${label}: box`);
   const box = [...index.boxes.subarray(group.box, group.box + 4)];
   assert.equal(box, tight, `${label}: the box in numbers`);

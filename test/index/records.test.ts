@@ -53,16 +53,22 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
   return Buffer.from(target.subarray(at, end)).toString();
 }
 
+/** Asserts that these records are in their rows. */
+function assertHas(made: Records, expected: readonly string[]): void {
+  for (const [row, text] of expected.entries()) {
+    const found = Buffer.from(recordBytes(made, row)).toString();
+    if (found !== text) assert.is(found, text, `row ${row}`);
+  }
+}
+
 function joined(rows: ArrayLike<number>, count: number): string {
   return Array.from({ length: count }, (_, i) => texts[rows[i]!]).join(',');
 }
 
 test('a record is where it was put', () => {
-  for (let row = 0; row < COUNT; row++) {
-    if (Buffer.from(recordBytes(records, row)).toString() !== texts[row]) {
-      assert.is(Buffer.from(recordBytes(records, row)).toString(), texts[row], `row ${row}`);
-    }
-    assert.is(fetchPage(records, [row], 1).size, texts[row]!.length, `row ${row}`);
+  assertHas(records, texts);
+  for (const [row, { length }] of texts.entries()) {
+    assert.is(fetchPage(records, [row], 1).size, length, `row ${row}`);
   }
 });
 
@@ -107,12 +113,8 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
     const from = borders[i - 1] ?? 0;
     const pieces = stretchOf(made, from, to);
     const whole = Buffer.from(texts.slice(from, to).join(''));
-    assert.is(
-      pieces.length,
-      from === to
-        ? 0
-        : made.memoryOf[(to - 1) >> CHUNK_BITS]! - made.memoryOf[from >> CHUNK_BITS]! + 1,
-    );
+    const [first, last] = [from, to - 1].map((row) => made.memoryOf[row >> CHUNK_BITS]!);
+    assert.is(pieces.length, from === to ? 0 : last! - first! + 1);
     let at = 0;
     for (const piece of pieces) {
       piece.set(whole.subarray(at, at + piece.length));
@@ -120,10 +122,7 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
     }
     assert.is(at, whole.length);
   }
-  for (const [row, text] of texts.entries()) {
-    const found = Buffer.from(recordBytes(made, row)).toString();
-    if (found !== text) assert.is(found, text, `row ${row}`);
-  }
+  assertHas(made, texts);
 });
 
 test('records are bytes, not characters, and none are none', () => {
@@ -183,19 +182,14 @@ test('a memory has as many chunks as fit it, and one at least', () => {
 
 test('records of the rows before stay where they are', () => {
   const more = ['"more"', '"and more"'];
-  const lengths = Uint32Array.from(
-    [...texts.slice(2 * CHUNK_ROWS), ...more],
-    (text) => text.length,
-  );
+  const own = [...texts.slice(2 * CHUNK_ROWS), ...more];
+  const lengths = Uint32Array.from(own, ({ length }) => length);
   const next = allocateRecords(lengths, records, 2 * CHUNK_ROWS);
   for (let row = 2 * CHUNK_ROWS; row < COUNT; row++) {
     recordBytes(next, row).set(recordBytes(records, row));
   }
   more.forEach((text, i) => void recordBytes(next, COUNT + i).set(Buffer.from(text)));
-  for (const [row, text] of [...texts, ...more].entries()) {
-    const found = Buffer.from(recordBytes(next, row)).toString();
-    if (found !== text) assert.is(found, text, `row ${row}`);
-  }
+  assertHas(next, [...texts, ...more]);
   assert.is(next.memories[0], records.memories[0]);
   // what no row has any more is let go
   assert.is(allocateRecords(lengths, next, CHUNK_ROWS).memories.length, 2);
