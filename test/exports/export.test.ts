@@ -20,6 +20,9 @@ const notes = scatterNotes(SEED, 1_200);
 const texts = new Map(notes.map((note) => [note.id, renderPoint(pointOf(note))]));
 const byId = (a: Note, b: Note): number => a.id - b.id;
 
+const exported = async (...given: Parameters<typeof exportPieces>): Promise<Buffer> =>
+  Buffer.concat(await exportPieces(...given));
+
 /** Asks for all that questions find among some notes and a delta, in pieces of any size. */
 async function check(served: number, lengths: readonly number[]): Promise<void> {
   const random = new Random(SEED, 'point');
@@ -69,14 +72,12 @@ test('accepted points with the times of others stand among them by their ids', a
 test('a compressed export is one stream of gzip, whatever its pieces', async () => {
   const engine = await engineOf(notes);
   for (const bytes of [1, 10_000, 2 ** 20]) {
-    const plain = Buffer.concat(await exportPieces(engine, 'geojson', { bytes }));
-    const gzipped = Buffer.concat(
-      await exportPieces(engine, 'geojson', { bytes, isGzipped: true }),
-    );
+    const plain = await exported(engine, 'geojson', { bytes });
+    const gzipped = await exported(engine, 'geojson', { bytes, isGzipped: true });
     assert.ok(gunzipSync(gzipped).equals(plain), `${bytes}`);
   }
-  const none = await exportPieces(await engineOf([]), 'ndjson', { isGzipped: true });
-  assert.is(gunzipSync(Buffer.concat(none)).length, 0);
+  const none = await exported(await engineOf([]), 'ndjson', { isGzipped: true });
+  assert.is(gunzipSync(none).length, 0);
 });
 
 test('what is posted after an export began is not in it', async () => {
@@ -87,11 +88,21 @@ test('what is posted after an export began is not in it', async () => {
 });
 
 const COMMENTS = [
+  ...['', ' ', '"', '""', 'a"b', ',', ';', '\t', '\n', '\r\n', '\r', '\\', '\\"', '[]', '{}'],
   ...[
-    ...['', ' ', '"', '""', 'a"b', ',', ';', '\t', '\n', '\r\n', '\r', '\\', '\\"', '[]', '{}'],
     '=1+1',
+    '\u2028',
+    '\u0001',
+    '\u007f',
+    '\ufeff',
+    'ä',
+    '😀',
+    'null',
+    '1',
+    ' x ',
+    '\n"\n',
+    '"a","b"',
   ],
-  ...['\u2028', '\u0001', '\u007f', '\ufeff', 'ä', '😀', 'null', '1', ' x ', '\n"\n', '"a","b"'],
 ];
 const odd = scatterNotes(5, 1_500).map((note, i) => {
   const comment = COMMENTS[i];
@@ -108,68 +119,54 @@ const delta = deltaOf(all.slice(1_250));
 const folder = makeFolder();
 const original = all.map((note) => renderPoint(pointOf(note))).sort();
 
+/** The records of an export, read from a file of its format. */
+async function reread(name: string, bytes: Buffer): Promise<string[]> {
+  const path = join(folder, `points.${name}`);
+  writeFileSync(path, bytes);
+  const { blocks, report } = await readAll(path);
+  assert.equal(report.unknownKeys, {});
+  return blocks.flatMap(textsOf).sort();
+}
+
+const one = { id: 1, lon: 0, lat: 0, created: 0, modified: 0, comment: 'a\ud83db' };
+const lone = await engineOf([one]);
+const nothing = await engineOf([]);
+
 for (const { name } of EXPORT_FORMATS) {
-  test(`${name} loads again as it was`, async () => {
+  test(`${name} loads again as it was, and of nothing is a whole file, too`, async () => {
     for (const bytes of [5_000, 2 ** 20]) {
-      const path = join(folder, `points.${name}`);
-      writeFileSync(path, Buffer.concat(await exportPieces(engine, name, { delta, bytes })));
-      const { blocks, report } = await readAll(path);
-      assert.equal(report.unknownKeys, {});
-      const records = blocks.flatMap(textsOf).sort();
-      const index = original.findIndex((one, i) => one !== records[i]);
+      const records = await reread(name, await exported(engine, name, { delta, bytes }));
+      const index = original.findIndex((text, i) => text !== records[i]);
       assert.is(records[index], original[index]);
       assert.is(records.length, original.length);
     }
-  });
-
-  test(`${name} of nothing is a whole file, too`, async () => {
-    const pieces = await exportPieces(await engineOf([]), name);
-    assert.is(pieces.length, 1);
+    assert.is((await exportPieces(nothing, name)).length, 1);
+    // a lone surrogate is a replacement character where a format has none
+    const [record] = await reread(name, await exported(lone, name));
+    const isJson = name.includes('json');
+    assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb');
   });
 }
 
-test('a lone surrogate is a replacement character where a format has none', async () => {
-  const one = { id: 1, lon: 0, lat: 0, created: 0, modified: 0, comment: 'a\ud83db' };
-  const lone = await engineOf([one]);
-  for (const { name } of EXPORT_FORMATS) {
-    const path = join(folder, `lone.${name}`);
-    writeFileSync(path, Buffer.concat(await exportPieces(lone, name)));
-    const [record] = (await readAll(path)).blocks.flatMap(textsOf);
-    const isJson = name.includes('json');
-    assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb', name);
-  }
-});
-
 test('Parquet tells zeros of either sign apart, also where both are frequent', async () => {
-  const zeros = Array.from({ length: 20 }, (_, i) => ({
-    ...{ id: i + 1, lon: 0, lat: i % 2 === 0 ? 0 : -1e-9, created: 0, modified: 0 },
-  }));
-  const path = join(folder, 'zeros.parquet');
-  writeFileSync(path, Buffer.concat(await exportPieces(await engineOf(zeros), 'parquet')));
-  const records = (await readAll(path)).blocks.flatMap(textsOf);
-  assert.equal(records.sort(), zeros.map((note) => renderPoint(pointOf(note))).sort());
+  const zeros = Array.from({ length: 20 }, (_, i): Note => {
+    return { id: i + 1, lon: 0, lat: i % 2 === 0 ? 0 : -1e-9, created: 0, modified: 0 };
+  });
+  const records = await reread('parquet', await exported(await engineOf(zeros), 'parquet'));
+  assert.equal(records, zeros.map((note) => renderPoint(pointOf(note))).sort());
 });
 
 test('records have the keys that are asked for', async () => {
   const query = { keys: ['id', 'lat'] as const, ordering: 'created_at' as const };
-  const [first] = linesOf(Buffer.concat(await exportPieces(engine, 'ndjson', { query, delta })));
+  const [first] = linesOf(await exported(engine, 'ndjson', { query, delta }));
   assert.equal(Object.keys(JSON.parse(first!)), ['id', 'lat']);
-  const [feature] = linesOf(
-    Buffer.concat(await exportPieces(engine, 'geojsonl', { query, delta })),
-  );
+  const [feature] = linesOf(await exported(engine, 'geojsonl', { query, delta }));
   assert.equal(JSON.parse(feature!).properties, { id: JSON.parse(first!).id });
 });
 
 const few = scatterNotes(41, 600);
 const fewEngine = await engineOf(few);
 const points: ReadonlyMap<number, Point> = new Map(few.map((one) => [one.id, pointOf(one)]));
-/** An export as a file. */
-async function file(name: string): Promise<string> {
-  const path = join(folder, `points.${name}`);
-  writeFileSync(path, Buffer.concat(await exportPieces(fewEngine, name)));
-  return path;
-}
-
 const columnsOf = ['-oo', 'X_POSSIBLE_NAMES=lon', '-oo', 'Y_POSSIBLE_NAMES=lat'];
 const missing = withoutGdal();
 for (const [name, options] of [
@@ -178,7 +175,8 @@ for (const [name, options] of [
   ['geojsonl', []],
 ] as const) {
   testUnless(missing, `GDAL reads ${name}`, async () => {
-    const path = await file(name);
+    const path = join(folder, `points.${name}`);
+    writeFileSync(path, await exported(fewEngine, name));
     const source = name === 'geojsonl' ? `GeoJSONSeq:${path}` : path;
     const features = await readByGdal(source, 'points', options);
     assert.is(features.length, few.length);
@@ -194,35 +192,28 @@ for (const [name, options] of [
 
 test('MessagePack is maps, one behind the other', async () => {
   const unpackr = new Unpackr({ int64AsType: 'number', mapsAsObjects: true });
-  const records = unpackr.unpackMultiple(Buffer.concat(await exportPieces(fewEngine, 'msgpack')));
+  const records = unpackr.unpackMultiple(await exported(fewEngine, 'msgpack'));
   const found = (records as object[]).map((record) => JSON.stringify(record)).sort();
   assert.equal(found, [...points.values()].map(renderPoint).sort());
 });
 
 test('Parquet has plain columns, and tells what GeoParquet wants', async () => {
-  const bytes = Buffer.concat(await exportPieces(fewEngine, 'parquet'));
+  const bytes = await exported(fewEngine, 'parquet');
   const { buffer, byteOffset, length } = bytes;
   const whole = buffer.slice(byteOffset, byteOffset + length) as ArrayBuffer;
   const { key_value_metadata: metadata } = parquetMetadata(whole);
-  const { primary_column, columns } = JSON.parse(
-    metadata!.find(({ key }) => key === 'geo')!.value!,
-  );
+  const geo = JSON.parse(metadata!.find(({ key }) => key === 'geo')!.value!);
+  const { geometry_types, bbox } = geo.columns.geometry;
   const lons = few.map(({ lon }) => lon);
-  assert.is(primary_column, 'geometry');
-  assert.equal(columns.geometry.geometry_types, ['Point']);
-  assert.equal(
-    [columns.geometry.bbox[0], columns.geometry.bbox[2]],
-    [Math.min(...lons), Math.max(...lons)],
-  );
+  assert.equal([geo.primary_column, geometry_types], ['geometry', ['Point']]);
+  assert.equal([bbox[0], bbox[2]], [Math.min(...lons), Math.max(...lons)]);
   for (const row of await parquetReadObjects({ file: whole, utf8: false })) {
     const { id, lat, lon, createdBy, tags, createdAt } = points.get(Number(row['id']))!;
     assert.equal([row['lat'], row['lon']], [Number(lat), Number(lon)], `${id}`);
     assert.equal(row['geometry'], { type: 'Point', coordinates: [Number(lon), Number(lat)] });
     assert.equal(row['tags'] ?? undefined, tags);
-    assert.is(
-      row['created_by'] ?? undefined,
-      createdBy === undefined ? undefined : BigInt(createdBy),
-    );
+    const user = createdBy === undefined ? undefined : BigInt(createdBy);
+    assert.is(row['created_by'] ?? undefined, user);
     assert.is(row['created_at'], createdAt.text);
   }
 });

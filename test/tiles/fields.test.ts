@@ -3,15 +3,7 @@ import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { hashId, recordBytes } from '../../src/index/records.js';
 import { RECORD_KEYS, type RecordKey, renderPoint } from '../../src/model/point.js';
-import {
-  boxesWithin,
-  boxOf,
-  Grid,
-  latitudeOf,
-  longitudeOf,
-  MAX_ZOOM,
-  type TileAddress,
-} from '../../src/tiles/grid.js';
+import * as grids from '../../src/tiles/grid.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';
 import { abbreviate, makeTile } from '../../src/tiles/tile.js';
 import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
@@ -32,14 +24,10 @@ test('points have the fields of their records, texts with escapes included', asy
   for (const [row, { properties }] of points.entries()) {
     const text = Buffer.from(recordBytes(dataset.records, row)).toString();
     const { tags, created_at, modified_at, ...record } = JSON.parse(text) as Record<string, string>;
-    const seconds = (time: string): number => Math.floor(Date.parse(time) / 1000);
-    const expected: Record<string, unknown> = {
-      ...record,
-      created_at: seconds(created_at!),
-      modified_at: seconds(modified_at!),
-    };
-    if (tags !== undefined) expected['tags'] = JSON.stringify(tags);
-    assert.equal(properties, expected, `row ${row}`);
+    const seconds = (time?: string): number => Math.floor(Date.parse(time!) / 1000);
+    const times = { created_at: seconds(created_at), modified_at: seconds(modified_at) };
+    const list = tags === undefined ? {} : { tags: JSON.stringify(tags) };
+    assert.equal(properties, { ...record, ...times, ...list }, `row ${row}`);
     if (/[\n"\\]/.test(record['comment']!)) escaped++;
   }
   assert.ok(escaped > 50, `${escaped} comments with escapes`);
@@ -47,12 +35,9 @@ test('points have the fields of their records, texts with escapes included', asy
 
 test('users keep their numbers, however large', async () => {
   const users = [0, 2 ** 52 - 1, 2 ** 52 + 1, 2 ** 53 - 2, 2 ** 53 - 1];
-  const notes = scatterNotes(1, users.length).map((note, i) => ({
-    ...note,
-    lat: 1,
-    lon: i,
-    createdBy: users[i]!,
-  }));
+  const notes = scatterNotes(1, users.length).map((note, i) => {
+    return { ...note, lat: 1, lon: i, createdBy: users[i]! };
+  });
   const address = { z: 0, x: 0, y: 0 };
   const fields = ['created_by'] as const;
   const query = { address, filters: {}, grid: 16, limit: users.length, fields };
@@ -89,11 +74,11 @@ const fitting: readonly number[] = (() => {
     if (left < 0) break;
     ids.push(note.id);
   }
-  return ids.sort((a, b) => a - b);
+  return ascending(ids);
 })();
 
 function ids(points: readonly { readonly id: number | undefined }[]): number[] {
-  return points.map(({ id }) => id!).sort((a, b) => a - b);
+  return ascending(points.map(({ id }) => id!));
 }
 
 test('a tile without clusters has the points whose records fit, by the hashes of their ids', () => {
@@ -134,12 +119,13 @@ test('long records are charged for by their bytes', () => {
   assert.ok(meter.renewals >= 10, `${meter.renewals} times half a millisecond`);
 });
 
+const { boxesWithin, boxOf, Grid, latitudeOf, longitudeOf, MAX_ZOOM } = grids;
 const SEED = 88;
 const SIZES = [4, 8, 16, 32, 64, 128];
 /** Less than the height of the smallest cell, and more than rounding makes of a latitude. */
 const HAIR = 1e-10;
 
-function randomAddress(random: Random): TileAddress {
+function randomAddress(random: Random): grids.TileAddress {
   const z = random.int(MAX_ZOOM + 1);
   return { z, x: random.int(2 ** z), y: random.int(2 ** z) };
 }
@@ -188,12 +174,9 @@ test('neighbouring tiles share a border, and no number between them is lost', ()
       assert.ok(north < box.south && north + Math.abs(north) * 2 ** -52 + 1e-300 >= box.south);
     }
     if (z < MAX_ZOOM) {
-      const [first, last] = [
-        boxOf({ z: z + 1, x: 2 * x, y: 2 * y }),
-        boxOf({ z: z + 1, x: 2 * x + 1, y: 2 * y + 1 }),
-      ];
-      const children = { west: first.west, south: last.south, east: last.east, north: first.north };
-      assert.equal(children, box);
+      const { west, north } = boxOf({ z: z + 1, x: 2 * x, y: 2 * y });
+      const { south, east } = boxOf({ z: z + 1, x: 2 * x + 1, y: 2 * y + 1 });
+      assert.equal({ west, south, east, north }, box);
     }
   }
   assert.equal(boxOf({ z: 0, x: 0, y: 0 }), { west: -180, south: -90, east: 180, north: 90 });
@@ -206,31 +189,17 @@ test('boxes are cut to the tile, those beside it dropped', () => {
     { west: 170, south: -10, east: 180, north: 10 },
     { west: -180, south: -10, east: -170, north: 10 },
   ];
-  assert.equal(boxesWithin(tile, pacific), [
-    { west: 170, south: tile.south, east: 180, north: 10 },
-  ]);
+  const cut = { west: 170, south: tile.south, east: 180, north: 10 };
+  assert.equal(boxesWithin(tile, pacific), [cut]);
   assert.ok(tile.south > 0);
   assert.equal(boxesWithin(tile, [{ west: -5, south: -5, east: -1e-9, north: 5 }]), []);
   assert.is(boxesWithin(tile, [{ west: -5, south: -5, east: 0, north: 5 }]).length, 1);
 });
 
 test('counts are written in four characters at most', () => {
-  const texts = new Map([
-    [2, '2'],
-    [999, '999'],
-    [1_000, '1k'],
-    [1_249, '1.2k'],
-    [1_951, '2k'],
-    [9_949, '9.9k'],
-    [9_950, '10k'],
-    [99_499, '99k'],
-    [999_499, '999k'],
-    [999_500, '1M'],
-    [1_150_001, '1.2M'],
-    [12_345_678, '12M'],
-    [4_200_000_000, '4.2G'],
-  ]);
-  for (const [count, text] of texts) assert.is(abbreviate(count), text);
+  const counts = [2, 999, 1_000, 1_249, 1_951, 9_949, 9_950, 99_499, 999_499, 999_500, 1_150_001];
+  const texts = ['2', '999', '1k', '1.2k', '2k', '9.9k', '10k', '99k', '999k', '1M', '1.2M'];
+  assert.equal([...counts, 12_345_678, 4_200_000_000].map(abbreviate), [...texts, '12M', '4.2G']);
 });
 
 test('accepted points are thinned out and charged for, too', async () => {
