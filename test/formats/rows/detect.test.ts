@@ -17,37 +17,38 @@ async function detect(content: string | Uint8Array): Promise<string> {
   return detectFormat(FILE);
 }
 
-test('a first line that is a whole object means NDJSON, else it is a document', async () => {
-  assert.is(await detect(POINT), 'ndjson');
-  assert.is(await detect(`${POINT}\n${POINT}\n`), 'ndjson');
-  assert.is(await detect(`\ufeff \r\n\t${POINT}\r\n${POINT}`), 'ndjson');
-  assert.is(await detect('{"id":1,"results":"none"}\n'), 'ndjson');
-  assert.is(await detect('{}'), 'ndjson');
-  assert.is(await detect(`{"results":[${POINT}]}\n`), 'json');
-  assert.is(await detect('{\n"id": 1\n}'), 'json');
-  assert.is(await detect(`{"count":1,\n"results":[${POINT}]}`), 'json');
-  assert.is(await detect('{"count":1,"results":'), 'json');
-  assert.is(await detect('[]'), 'json');
-  assert.is(await detect('\ufeff\n[\n1'), 'json');
-  assert.is(await detect('{"type":"FeatureCollection","features":[]}'), 'geojson');
-  assert.is(await detect('{\n"type": "FeatureCollection",\n"name": "x"'), 'geojson');
-  assert.is(await detect('{"features":[{"type":"Feature"},\n'), 'geojson');
-  assert.is(await detect('{"type":"Feature","geometry":null}\n'), 'ndjson');
-});
-
-test('a first line that no document begins with is a broken line of NDJSON', async () => {
-  assert.is(await detect(`{"id":1,"comment":"cut\n${POINT}\n`), 'ndjson');
-  assert.is(await detect(`{"id":01}\n${POINT}\n`), 'ndjson');
-  assert.is(await detect(`{"id":1}}\n${POINT}\n`), 'ndjson');
-  assert.is(await detect(`${POINT}${POINT}\n`), 'ndjson');
-});
-
-test('a long first line, or much white space before it, hides nothing', async () => {
+test('a first line that is a whole or broken object means NDJSON, else it is a document', async () => {
   const long = 'x'.repeat(1_500_000);
-  assert.is(await detect(`{"comment":"${long}","id":1}\n${POINT}`), 'ndjson');
-  assert.is(await detect(`{"results":[{"comment":"${long}${long}"}]}`), 'json');
-  assert.is(await detect(`${' '.repeat(3_000_000)}\n${POINT}\n`), 'ndjson');
-  assert.is(await detect(`{"name":"${long}","features":[`), 'geojson');
+  const contents: Readonly<Record<string, readonly string[]>> = {
+    ndjson: [
+      ...[POINT, `${POINT}\n${POINT}\n`, `\ufeff \r\n\t${POINT}\r\n${POINT}`, '{}', '{"id":1}'],
+      ...['{"id":1,"results":"none"}\n', '{"type":"Feature","geometry":null}\n'],
+      // broken, and nothing that a document begins with
+      ...[`{"id":1,"comment":"cut\n${POINT}\n`, `{"id":01}\n${POINT}\n`],
+      ...[`{"id":1}}\n${POINT}\n`, `${POINT}${POINT}\n`],
+      // a long first line, or much white space before it, hides nothing
+      ...[`{"comment":"${long}","id":1}\n${POINT}`, `${' '.repeat(3_000_000)}\n${POINT}\n`],
+      // text sequences, and an error message among records
+      ...[`\x1e${POINT}\n\x1e${POINT}\n`, '\x1e{"type":"Feature",\n"geometry":null}\n'],
+      `{"detail":"Not found."}\n${POINT}`,
+    ],
+    json: [
+      ...[`{"results":[${POINT}]}\n`, '{\n"id": 1\n}', `{"count":1,\n"results":[${POINT}]}`],
+      ...['{"count":1,"results":', '[]', '\ufeff\n[\n1'],
+      `{"results":[{"comment":"${long}${long}"}]}`,
+      // a problem of RFC 9457, whose status is no note's
+      ...['{"detail":"Not found."}\n', '{"error":{"id":5}}', '{"title":"Not Found","status":404}'],
+    ],
+    geojson: [
+      '{"type":"FeatureCollection","features":[]}',
+      '{\n"type": "FeatureCollection",\n"name": "x"',
+      ...['{"features":[{"type":"Feature"},\n', `{"name":"${long}","features":[`],
+    ],
+  };
+  for (const [format, own] of Object.entries(contents)) {
+    for (const content of own) assert.is(await detect(content), format, content.slice(0, 99));
+  }
+  assert.match(await refusal(detect('\x1e[1]')), /begins with/);
 });
 
 test('CSV is known by its header', async () => {
@@ -63,18 +64,6 @@ test('CSV is known by its header', async () => {
     const lack = { 'id,lat,lon': 'created_at', 'a,b,x,y': 'id, created_at' }[header];
     assert.is(/as a header this one lacks (.*)$/.exec(message)?.[1], lack);
   }
-});
-
-test('a text sequence is NDJSON, an error message a document', async () => {
-  assert.is(await detect(`\x1e${POINT}\n\x1e${POINT}\n`), 'ndjson');
-  assert.is(await detect('\x1e{"type":"Feature",\n"geometry":null}\n'), 'ndjson');
-  assert.match(await refusal(detect('\x1e[1]')), /begins with/);
-  assert.is(await detect('{"detail":"Not found."}\n'), 'json');
-  assert.is(await detect('{"error":{"id":5}}'), 'json');
-  // a problem of RFC 9457, whose status is no note's
-  assert.is(await detect('{"title":"Not Found","status":404}'), 'json');
-  assert.is(await detect(`{"detail":"Not found."}\n${POINT}`), 'ndjson');
-  assert.is(await detect('{"id":1}'), 'ndjson');
 });
 
 test('MessagePack is known by a first map or array', async () => {
@@ -116,38 +105,34 @@ test('what it is instead is said', async () => {
 
 test('what cannot be opened is said without a stack', async () => {
   const folder = makeFolder();
-  const missing = join(folder, 'missing.ndjson');
-  const why = (path: string): Promise<string> => refusal(openSnapshot(path, {}));
-  assert.is(await why(missing), `${missing}: cannot be read: there is no such file`);
   mkdirSync(join(folder, 'folder'));
-  assert.match(await why(join(folder, 'folder')), /folder: cannot be read: it is a folder$/);
-  assert.match(await why('/dev/null'), /it is no regular file$/);
   writeFileSync(join(folder, 'file'), '');
-  assert.match(await why(join(folder, 'file', 'x')), /cannot be read: ENOTDIR/);
+  const cases: [path: string, why: RegExp][] = [
+    [join(folder, 'missing.ndjson'), /missing.ndjson: cannot be read: there is no such file$/],
+    [join(folder, 'folder'), /folder: cannot be read: it is a folder$/],
+    ['/dev/null', /it is no regular file$/],
+    [join(folder, 'file', 'x'), /cannot be read: ENOTDIR/],
+  ];
+  for (const [path, why] of cases) assert.match(await refusal(openSnapshot(path, {})), why);
 });
 
 const HEADER = 'id;lat;lon;created_at\n';
 const RECORD = { id: 1, lat: 60, lon: 24, created_at: '2023-05-01T12:00Z' };
 const FEATURE = feature(RECORD);
 
-test('columns separated by something else', async () => {
+test('what may have been meant by a first line is said', async () => {
   for (const separator of ['|', '^', ' ']) {
     const message = await refuse(`${HEADER.replaceAll(';', separator)}1\n`);
     assert.match(message, `; the columns are separated by "${separator}": take commas, semicol`);
   }
-  const message = await refuse('id|lat|created_at\n');
-  assert.not.match(message, 'the columns are separated');
-});
-
-test('the first line that Excel wants', async () => {
+  assert.not.match(await refuse('id|lat|created_at\n'), 'the columns are separated');
+  // the first line that Excel wants
   for (const line of ['sep=;\n', 'sep=;\r\n', '"sep=;"\n', 'SEP=,\n', '\ufeffsep=;\n']) {
     const message = await refuse(`${line}${HEADER}`);
     assert.match(message, /; the first line is for Excel only: remove it$/);
     assert.match(message, /begins with the text "[s"\\]/i);
   }
-});
-
-test('a byte order mark is not in messages, or is seen there', async () => {
+  // a byte order mark is not in messages, or is seen there
   assert.match(await refuse('\ufeffhello'), 'begins with the text "hello";');
   assert.match(await refuse('\ufeffid;lat;lon\n'), /as a header this one lacks created_at$/);
   const line = `${JSON.stringify(RECORD)}\n`;

@@ -35,22 +35,14 @@ async function* cut(text: string, random: Random): AsyncGenerator<Uint8Array> {
 
 /** Reads a file by one thread and by two. */
 async function bothWays(text: string, random: Random): Promise<[object, object]> {
-  const one = async (): Promise<object> => {
-    const builder = new PieceBuilder(zone);
-    for await (const rows of readLines(cut(text, random))) {
-      for (const row of rows) builder.add(row);
-    }
-    return said([builder.take()]);
-  };
-  const several = async (): Promise<object> => {
-    const options = { threads: 2, zone: ZONE, batchBytes: 1 + random.int(3_000) };
-    const pieces: Piece[] = [];
-    for await (const piece of readInThreads(cut(text, random), options)) {
-      pieces.push(piece);
-    }
-    return said(pieces);
-  };
-  return [await one(), await several()];
+  const builder = new PieceBuilder(zone);
+  for await (const rows of readLines(cut(text, random))) {
+    for (const row of rows) builder.add(row);
+  }
+  const options = { threads: 2, zone: ZONE, batchBytes: 1 + random.int(3_000) };
+  const pieces: Piece[] = [];
+  for await (const piece of readInThreads(cut(text, random), options)) pieces.push(piece);
+  return [said([builder.take()]), said(pieces)];
 }
 
 const ODD_RECORDS = [
