@@ -6,47 +6,33 @@ import { refusal } from '../../support/errors.js';
 import type { Fields } from '../../support/rows.js';
 import { assert, makeFolder, test } from '../../support/uvu.js';
 
-const COMMENT = {
-  id: 3,
-  user: 4,
-  created_at: '2023-05-01T15:00:00.000000+03:00',
-  comment: 'työ',
-  map_data_point: 5,
-};
+const created_at = '2023-05-01T15:00:00.000000+03:00';
+const COMMENT = { id: 3, user: 4, created_at, comment: 'työ', map_data_point: 5 };
 
 function item(id: number, fields: Fields = {}, comment: Fields = {}): Fields {
   return { id, user: 2, seen: true, ...fields, comment: { ...COMMENT, ...comment } };
 }
 
-async function withFile<T>(
-  content: string | Uint8Array,
-  run: (path: string) => Promise<T>,
-): Promise<T> {
-  const path = join(makeFolder(), 'told');
-  writeFileSync(path, content);
-  return run(path);
-}
+const FILE = join(makeFolder(), 'told');
 
-const read = (content: string | Uint8Array): Promise<unknown> =>
-  withFile(content, readNotifications);
+const read = (content: string | Uint8Array): Promise<unknown> => {
+  writeFileSync(FILE, content);
+  return readNotifications(FILE);
+};
 
-const refuse = (content: string | Uint8Array): Promise<string> =>
-  withFile(content, async (path) =>
-    (await refusal(readNotifications(path))).replaceAll(path, 'FILE'),
-  );
+const refuse = async (content: string | Uint8Array): Promise<string> =>
+  (await refusal(read(content))).replaceAll(FILE, 'FILE');
 
 test('lines, an array and an envelope say the same', async () => {
   const items = [item(1), item(2, { seen: undefined }), item(9, { user: 0 }, { comment: '' })];
   const expected = [item(1), item(2, { seen: false }), item(9, { user: 0 }, { comment: '' })];
   const lines = items.map((each) => JSON.stringify(each)).join('\n');
-  assert.equal(await read(lines), expected);
-  assert.equal(await read(gzipSync(lines)), expected);
-  assert.equal(await read(JSON.stringify(items)), expected);
-  assert.equal(await read(JSON.stringify({ count: 3, results: items }, null, 1)), expected);
+  const envelope = JSON.stringify({ count: 3, results: items }, null, 1);
+  for (const content of [lines, gzipSync(lines), JSON.stringify(items), envelope]) {
+    assert.equal(await read(content), expected);
+  }
   assert.equal(await read('[]'), []);
-});
-
-test('times are rendered as the API does, other keys dropped', async () => {
+  // times are rendered as the API does, other keys dropped
   const line = JSON.stringify(item(1, { extra: 1 }, { created_at: '2023-05-01 12:00Z', more: 2 }));
   assert.equal(await read(line), [item(1, {}, { created_at: '2023-05-01T12:00:00.000000+00:00' })]);
 });
@@ -77,10 +63,8 @@ test('each rule that is broken is named with its place', async () => {
     typeof record === 'string' ? record : JSON.stringify(record),
   );
   const [summary, ...first] = (await refuse(lines.join('\n'))).split('\n');
-  assert.is(
-    summary,
-    `FILE: ${cases.length} of ${cases.length + 1} notifications are invalid; the first:`,
-  );
+  const { length } = cases;
+  assert.is(summary, `FILE: ${length} of ${length + 1} notifications are invalid; the first:`);
   assert.is(first.length, 10);
   for (const [index, [record, reason]] of cases.entries()) {
     const line = typeof record === 'string' ? record : JSON.stringify(record);
@@ -92,14 +76,14 @@ test('each rule that is broken is named with its place', async () => {
 });
 
 test('files of other kinds, broken or missing ones are refused', async () => {
-  assert.match(
-    await refuse('id,lat,lon,created_at\n'),
-    /^FILE: notifications must be NDJSON, .* got csv/,
-  );
-  assert.match(await refuse('hello'), /^FILE: begins with the text "hello"/);
-  assert.match(await refuse(''), /^FILE: the file is empty/);
-  assert.match(await refuse('[{"id":1}'), /^FILE: the JSON document is cut short/);
-  assert.match(await refuse(gzipSync('[]').subarray(0, 15)), /^FILE: the gzip data is cut short/);
+  const cases: [content: string | Uint8Array, why: RegExp][] = [
+    ['id,lat,lon,created_at\n', /^FILE: notifications must be NDJSON, .* got csv/],
+    ['hello', /^FILE: begins with the text "hello"/],
+    ['', /^FILE: the file is empty/],
+    ['[{"id":1}', /^FILE: the JSON document is cut short/],
+    [gzipSync('[]').subarray(0, 15), /^FILE: the gzip data is cut short/],
+  ];
+  for (const [content, why] of cases) assert.match(await refuse(content), why);
   assert.match(await refusal(readNotifications('/no/such')), /there is no such file/);
 });
 
