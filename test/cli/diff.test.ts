@@ -84,10 +84,8 @@ for (const [index, kinds] of KINDS.entries()) {
     });
     const went = before.filter(({ id }) => !now!.has(id));
     const gone = went.map((record) => ({ change: 'went', id: record['id'], record }));
-    assert.equal(
-      lines.map((line) => JSON.parse(line)),
-      [...gone, ...changed],
-    );
+    const found = lines.map((line) => JSON.parse(line));
+    assert.equal(found, [...gone, ...changed]);
     const { lines: summary } = await run(a, b, 'summary');
     const count = (change: string): number => changed.filter((one) => one.change === change).length;
     assert.match(summary[2]!, new RegExp(`^ {2}came +${count('came')}: ids \\d+`));

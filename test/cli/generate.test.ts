@@ -65,12 +65,10 @@ test('ids are 1 to N, each once, for every N, and follow neither time nor place'
     const every = Array.from({ length: count }, (_, index) => index + 1);
     assert.equal(ascending(ids), every);
   }
-  for (const key of [
-    (point: Point) => point.createdAt.micros,
-    (point: Point) => Number(point.lat),
-    (point: Point) => points.indexOf(point),
-  ]) {
-    const sorted = [...points].sort((a, b) => key(a) - key(b));
+  const keys = points.map((point, i) => [point.createdAt.micros, Number(point.lat), i] as const);
+  for (const key of [0, 1, 2] as const) {
+    const places = [...points.keys()].sort((a, b) => keys[a]![key] - keys[b]![key]);
+    const sorted = places.map((place) => points[place]!);
     const rising = sorted.filter((point, i) => i > 0 && point.id > sorted[i - 1]!.id).length;
     assert.ok(Math.abs(rising / SAMPLE.points - 0.5) < 0.03, `${rising} ids rise`);
   }

@@ -20,16 +20,6 @@ import { textsOf } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
-const {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} = fs;
 const FIXTURES = join(ROOT, 'test/fixtures');
 const SAMPLE = join(FIXTURES, 'native/sample.waypost');
 /** Enough to need sorting. */
@@ -59,8 +49,8 @@ async function withRows(
 ): Promise<void> {
   const folder = makeFolder();
   const input = join(folder, 'rows.ndjson');
-  writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
-  utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
+  fs.writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
+  fs.utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
   await run(input, join(folder, 'out.waypost'), folder);
 }
 
@@ -70,9 +60,12 @@ test('rows become a native file that verifies, the same one each time', () =>
     const [blocks, report] = await readOnePass(output);
     assert.equal(blocks.flatMap(textsOf), POINTS.map(renderPoint));
     assert.is(report.createdAt, CREATED_AT);
-    const bytes = readFileSync(output);
+    const bytes = fs.readFileSync(output);
     const { points, bytesRead } = summary;
-    assert.equal([points, summary.bytes, bytesRead], [3, bytes.length, readFileSync(input).length]);
+    assert.equal(
+      [points, summary.bytes, bytesRead],
+      [3, bytes.length, fs.readFileSync(input).length],
+    );
     assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
     assert.match(printed, /3 points, 0 notifications, 1 block\n/);
     assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
@@ -80,14 +73,14 @@ test('rows become a native file that verifies, the same one each time', () =>
     assert.is(reader.origin, 'waypost pack, from rows.ndjson');
     reader.close();
     assert.is(await verify(output, { print() {} }), 0);
-    assert.equal(readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
+    assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
     await pack(input, output);
-    assert.ok(readFileSync(output).equals(bytes));
+    assert.ok(fs.readFileSync(output).equals(bytes));
   }));
 
 test('many points survive, in the order that loads fastest, and across blocks', async () => {
   const folder = makeFolder();
-  const lines = readFileSync(MANY, 'utf8').trim().split('\n');
+  const lines = fs.readFileSync(MANY, 'utf8').trim().split('\n');
   // more than a block has, with gaps in the order of ids
   const more = Array.from({ length: 66_000 }, (_, i) =>
     lines[i % lines.length]!.replace(/"id": ?\d+/, `"id":${i * 3 + 1}`),
@@ -97,10 +90,10 @@ test('many points survive, in the order that loads fastest, and across blocks', 
     [lines, 1],
     [more, 2],
   ] as const) {
-    writeFileSync(input, rows.join('\n'));
+    fs.writeFileSync(input, rows.join('\n'));
     const [summary] = await pack(input, output);
     const told = [summary.points, summary.blocks, summary.bytes];
-    assert.equal(told, [rows.length, count, statSync(output).size]);
+    assert.equal(told, [rows.length, count, fs.statSync(output).size]);
     const [blocks] = await readOnePass(output);
     assert.is(blocks.length, count);
     const places = blocks.flatMap((block) =>
@@ -123,13 +116,13 @@ test('many points survive, in the order that loads fastest, and across blocks', 
 test('a packed file packed again stays the same', async () => {
   const folder = makeFolder();
   const [first, second] = ['first', 'second'].map((name) => join(folder, name, 'p.waypost'));
-  for (const path of [first, second]) mkdirSync(dirname(path!));
+  for (const path of [first, second]) fs.mkdirSync(dirname(path!));
   await pack(MANY, first!);
   await pack(first!, second!);
   assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
   // the origin named another file before
   await pack(second!, first!);
-  assert.ok(readFileSync(first!).equals(readFileSync(second!)));
+  assert.ok(fs.readFileSync(first!).equals(fs.readFileSync(second!)));
 });
 
 test('a native file can be packed again, with its time and its notifications', async () => {
@@ -147,13 +140,13 @@ test('a native file can be packed again, with its time and its notifications', a
 test('notifications come from a file of their own where one is named, unknown keys are counted', () =>
   withRows([], async (input, output, folder) => {
     const notificationsPath = join(folder, 'notifications.json');
-    writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
+    fs.writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
     const [, printed] = await pack(input, output, { notifications: notificationsPath });
     assert.match(printed, /2 notifications/);
     assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
     await pack(SAMPLE, output, { notifications: notificationsPath });
     assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
-    writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,'));
+    fs.writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,'));
     const [, other] = await pack(input, output);
     assert.match(other, /unknown keys dropped: photo \(1\), mood \(1\)$/);
   }));
@@ -192,26 +185,26 @@ test('a native file that does not verify is not packed again', async () => {
     const input = join(FIXTURES, `native/${name}.waypost`);
     await refused(pack(input, output), new RegExp(`^${input}: .*${why}`, 's'));
   }
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
   // nor one with notifications of one id, unless others take their place
   const input = join(folder, 'in.waypost');
   const block = blockOf([point({ id: 1 })]);
   writeNative(input, [block], [notification(7), notification(8), notification(7)]);
   await refused(pack(input, output), /in.waypost: notification 7: the id occurs twice$/);
-  assert.equal(readdirSync(folder), ['in.waypost']);
+  assert.equal(fs.readdirSync(folder), ['in.waypost']);
   const notificationsPath = join(folder, 'notifications.ndjson');
-  writeFileSync(notificationsPath, JSON.stringify(notification(9)));
+  fs.writeFileSync(notificationsPath, JSON.stringify(notification(9)));
   const [summary] = await pack(input, output, { notifications: notificationsPath });
   assert.is(summary.notifications, 1);
 });
 
 test('an invalid record refuses the input, unless it is allowed', () =>
   withRows([BAD, BAD], async (input, output, folder) => {
-    writeFileSync(output, 'old');
+    fs.writeFileSync(output, 'old');
     await refused(pack(input, output), /rows.ndjson.*line 4/s);
     await refused(pack(input, output, { maxInvalid: 1 }), /rows.ndjson/);
-    assert.is(readFileSync(output, 'utf8'), 'old');
-    assert.equal(readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
+    assert.is(fs.readFileSync(output, 'utf8'), 'old');
+    assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
     const [summary, printed] = await pack(input, output, { maxInvalid: 2 });
     assert.is(summary.points, 3);
     assert.match(
@@ -223,11 +216,11 @@ test('an invalid record refuses the input, unless it is allowed', () =>
 test('a page of a longer list, or a file without points, is packed when asked for only', async () => {
   const folder = makeFolder();
   const [page, output] = [join(folder, 'page.json'), join(folder, 'out.waypost')];
-  writeFileSync(page, `{"count":9,"next":null,"results":[${renderPoint(POINTS[0]!)}]}`);
+  fs.writeFileSync(page, `{"count":9,"next":null,"results":[${renderPoint(POINTS[0]!)}]}`);
   await refused(pack(page, output), /page.json: is a page of a longer list: .* there are 9/);
   const [summary] = await pack(page, output, { acceptPage: true });
   assert.is(summary.points, 1);
-  writeFileSync(page, '[]');
+  fs.writeFileSync(page, '[]');
   await refused(pack(page, output), /page.json: has no points; --allow-empty takes/);
   assert.is((await readOnePass(output))[1].points, 1);
   assert.is((await pack(page, output, { allowEmpty: true }))[0].points, 0);
@@ -235,18 +228,18 @@ test('a page of a longer list, or a file without points, is packed when asked fo
 
 test('the input itself is not written over, whatever it is called', () =>
   withRows([], async (input, _, folder) => {
-    const before = readFileSync(input);
+    const before = fs.readFileSync(input);
     const [soft, hard, inner] = ['soft', 'hard', 'inner'].map((name) => join(folder, name));
-    symlinkSync('rows.ndjson', soft!);
-    linkSync(input, hard!);
-    mkdirSync(inner!);
+    fs.symlinkSync('rows.ndjson', soft!);
+    fs.linkSync(input, hard!);
+    fs.mkdirSync(inner!);
     const odd = `${inner}/../rows.ndjson`;
     for (const output of [input, soft!, hard!, odd, relative(process.cwd(), input)]) {
       await refused(pack(input, output), /it is the input itself/);
     }
     await refused(pack(soft!, input), /it is the input itself/);
     await refused(pack(SAMPLE, input, { notifications: hard! }), /the input itself/);
-    assert.ok(readFileSync(input).equals(before));
+    assert.ok(fs.readFileSync(input).equals(before));
   }));
 
 test('what is not there is named', () =>
@@ -255,7 +248,7 @@ test('what is not there is named', () =>
     await refused(pack(input, join(folder, 'no', 'out')), /there is no folder .*no$/);
     await refused(pack(input, folder), /it is a folder/);
     await refused(pack(input, output, { notifications: join(folder, 'none') }), /none/);
-    assert.equal(readdirSync(folder), ['rows.ndjson']);
+    assert.equal(fs.readdirSync(folder), ['rows.ndjson']);
   }));
 
 test('stopped before or while it sorts, it leaves nothing behind', async () => {
@@ -266,7 +259,7 @@ test('stopped before or while it sorts, it leaves nothing behind', async () => {
   const stream = new PassThrough();
   const write = (chunk: unknown): boolean => {
     if (String(chunk).includes('Sorting')) {
-      listed = readdirSync(folder);
+      listed = fs.readdirSync(folder);
       abort.abort(reason);
     }
     return true;
@@ -279,11 +272,11 @@ test('stopped before or while it sorts, it leaves nothing behind', async () => {
   assert.is(await failure(work), reason);
   // a kill at that moment would leave this, and no second file
   assert.match(listed.join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
   // aborted before it begins
   const again = pack(MANY, join(folder, 'out.waypost'), { signal: abort.signal });
   assert.is(await failure(again), reason);
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
 });
 
 test.run();

@@ -4,45 +4,35 @@ import { writeAtomically } from '../../src/formats/system-files.js';
 import { failure, refusal } from '../support/errors.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
-const {
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-  writeSync,
-} = fs;
 const NOBODY = 65_534;
 
 async function refused(path: string, why: RegExp, write = (_: number): void => {}): Promise<void> {
   assert.match(await refusal(writeAtomically(path, write)), why);
 }
 
-const contentOf = (path: string): string => readFileSync(path, 'utf8');
+const contentOf = (path: string): string => fs.readFileSync(path, 'utf8');
 
 /** A folder with nothing but `file`, whose content is old. */
 function withFile(): { folder: string; path: string } {
   const folder = makeFolder();
   const path = join(folder, 'file');
-  writeFileSync(path, 'old');
+  fs.writeFileSync(path, 'old');
   return { folder, path };
 }
 
 test('the name stands for the old content until the new one is whole', async () => {
   const { folder, path } = withFile();
   const result = await writeAtomically(path, async (fd) => {
-    writeSync(fd, 'new ');
+    fs.writeSync(fd, 'new ');
     assert.is(contentOf(path), 'old');
     await null;
-    writeSync(fd, 'content');
+    fs.writeSync(fd, 'content');
     assert.is(contentOf(path), 'old');
     return 42;
   });
   assert.is(result, 42);
   assert.is(contentOf(path), 'new content');
-  assert.equal(readdirSync(folder), ['file']);
+  assert.equal(fs.readdirSync(folder), ['file']);
 });
 
 test('a new file gets ordinary permissions, what replaces one has its own from the start', async () => {
@@ -58,23 +48,23 @@ test('a new file gets ordinary permissions, what replaces one has its own from t
 
 test('a link to a file that is not there yet stays a link, and the file is made', async () => {
   const folder = makeFolder();
-  mkdirSync(join(folder, 'inner'));
-  symlinkSync('second', join(folder, 'first'));
-  symlinkSync('inner/file', join(folder, 'second'));
-  await writeAtomically(join(folder, 'first'), (fd) => void writeSync(fd, 'new'));
-  assert.is(readlinkSync(join(folder, 'first')), 'second');
-  assert.is(readlinkSync(join(folder, 'second')), 'inner/file');
+  fs.mkdirSync(join(folder, 'inner'));
+  fs.symlinkSync('second', join(folder, 'first'));
+  fs.symlinkSync('inner/file', join(folder, 'second'));
+  await writeAtomically(join(folder, 'first'), (fd) => void fs.writeSync(fd, 'new'));
+  assert.is(fs.readlinkSync(join(folder, 'first')), 'second');
+  assert.is(fs.readlinkSync(join(folder, 'second')), 'inner/file');
   assert.is(contentOf(join(folder, 'inner/file')), 'new');
   const circle = join(folder, 'circle');
-  symlinkSync('circle', circle);
+  fs.symlinkSync('circle', circle);
   await refused(circle, /circle: cannot be written: .*ELOOP/);
-  assert.is(readlinkSync(circle), 'circle');
+  assert.is(fs.readlinkSync(circle), 'circle');
 });
 
 test('the temporary file is hidden and has another ending', async () => {
   const folder = makeFolder();
   await writeAtomically(join(folder, 'a.waypost'), () => {
-    assert.match(readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+    assert.match(fs.readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
   });
 });
 
@@ -82,8 +72,8 @@ test('what a killed process has left is removed once nothing was written to it f
   const folder = makeFolder();
   const [hour, now] = [3_600, Date.now() / 1000];
   const left = (name: string, hours: number): string => {
-    writeFileSync(join(folder, name), 'half');
-    utimesSync(join(folder, name), now, now - hours * hour);
+    fs.writeFileSync(join(folder, name), 'half');
+    fs.utimesSync(join(folder, name), now, now - hours * hour);
     return name;
   };
   left('.waypost-0123456789abcdef.tmp', 25);
@@ -93,24 +83,24 @@ test('what a killed process has left is removed once nothing was written to it f
     left('.waypost-fedcba9876543210.tmp', 23),
     ...['.waypost-x.tmp', '.waypost-0123.tmp.bak', 'notes.tmp'].map((name) => left(name, 99)),
   ];
-  mkdirSync(join(folder, '.waypost-00.tmp'));
-  utimesSync(join(folder, '.waypost-00.tmp'), now, 0);
+  fs.mkdirSync(join(folder, '.waypost-00.tmp'));
+  fs.utimesSync(join(folder, '.waypost-00.tmp'), now, 0);
   await writeAtomically(join(folder, 'ours'), () => {});
-  assert.equal(readdirSync(folder).sort(), [...kept, '.waypost-00.tmp', 'ours'].sort());
+  assert.equal(fs.readdirSync(folder).sort(), [...kept, '.waypost-00.tmp', 'ours'].sort());
 });
 
 test('when writing fails or is aborted the old file stays, and nothing else does', async () => {
   const reason = new Error('no more points');
   const abort = new AbortController();
   const fail = (fd: number): void => {
-    writeSync(fd, 'half');
+    fs.writeSync(fd, 'half');
     throw reason;
   };
   for (const write of [fail, () => abort.abort(reason)]) {
     const { folder, path } = withFile();
     assert.is(await failure(writeAtomically(path, write, abort.signal)), reason);
     assert.is(contentOf(path), 'old');
-    assert.equal(readdirSync(folder), ['file']);
+    assert.equal(fs.readdirSync(folder), ['file']);
   }
 });
 
@@ -120,22 +110,22 @@ test('two at once leave one whole file', async () => {
   const write = (text: string): Promise<void> =>
     writeAtomically(path, async (fd) => {
       for (const part of text) {
-        writeSync(fd, part);
+        fs.writeSync(fd, part);
         await null;
       }
     });
   await Promise.all([write('aaaaaaaa'), write('bbbb')]);
   assert.match(contentOf(path), /^(aaaaaaaa|bbbb)$/);
-  assert.equal(readdirSync(folder), ['file']);
+  assert.equal(fs.readdirSync(folder), ['file']);
 });
 
 test('a symbolic link stays one, a hard link parts from its other name', async () => {
   const { folder, path } = withFile();
   const [soft, hard] = [join(folder, 'soft'), join(folder, 'hard')];
-  symlinkSync('file', soft);
+  fs.symlinkSync('file', soft);
   fs.linkSync(path, hard);
-  await writeAtomically(soft, (fd) => void writeSync(fd, 'new'));
-  assert.equal([readlinkSync(soft), contentOf(path), contentOf(hard)], ['file', 'new', 'old']);
+  await writeAtomically(soft, (fd) => void fs.writeSync(fd, 'new'));
+  assert.equal([fs.readlinkSync(soft), contentOf(path), contentOf(hard)], ['file', 'new', 'old']);
 });
 
 test('what cannot be written is refused before any work is done', async () => {
@@ -147,13 +137,13 @@ test('what cannot be written is refused before any work is done', async () => {
     ['/dev/null', /no regular file/],
   ];
   for (const [to, why] of cases) await refused(to, why, () => assert.unreachable());
-  assert.equal(readdirSync(folder), ['file']);
+  assert.equal(fs.readdirSync(folder), ['file']);
 });
 
 test('a folder without permission is named', async () => {
   const folder = makeFolder();
   const locked = join(folder, 'locked');
-  mkdirSync(locked, 0o555);
+  fs.mkdirSync(locked, 0o555);
   const root = process.geteuid?.() === 0;
   if (root) fs.chmodSync(folder, 0o755);
   if (root) process.seteuid!(NOBODY);
@@ -169,10 +159,10 @@ test('a full disk is said to be one', async () => {
   // Linux has a device that is always full
   if (!fs.existsSync('/dev/full')) return;
   const full = fs.openSync('/dev/full', 'w');
-  const write = (): void => void writeSync(full, 'x');
+  const write = (): void => void fs.writeSync(full, 'x');
   await refused(join(folder, 'x'), /x: cannot be written: the disk is full/, write);
   fs.closeSync(full);
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
 });
 
 test.run();

@@ -44,15 +44,7 @@ test('a record comes out as it went in, with defaults for what is missing, witho
     '"created_at":"2023-05-01T15:00:00.000000+03:00","modified_at":"2023-05-01T15:00:00.000000+03:00"}';
   assert.is(renderPoint(read(LEAST)), expected);
   for (const absent of [undefined, null, '']) {
-    const keys = [
-      'status',
-      'comment',
-      'image',
-      'is_processed',
-      'created_by',
-      'tags',
-      'modified_at',
-    ];
+    const keys = 'status comment image is_processed created_by tags modified_at'.split(' ');
     const fields = Object.fromEntries(keys.map((key) => [key, absent]));
     assert.is(renderPoint(read({ ...LEAST, ...fields })), expected);
   }

@@ -58,6 +58,7 @@ test('edges of boxes, of the map and of windows are inside, longitude and latitu
   const all = [1, 2, 3, 4, 5, 6, 7, 8, 9];
   const circle = { lon: 24.94, lat: 60.17, radius: FARTHEST };
   const zero = { west: 0, south: 0, east: 0, north: 0 };
+  const pacific = [179, -180].map((west) => ({ ...WORLD, west, east: west < 0 ? -179 : 180 }));
   const late = { after: 2e6, before: Infinity };
   const cases: [Filters, number[]][] = [
     [{ boxes: [zero] }, [1]],
@@ -66,15 +67,7 @@ test('edges of boxes, of the map and of windows are inside, longitude and latitu
     [{ boxes: [{ ...WORLD, south: 90 }] }, [4, 5]],
     [{ circle }, all],
     // a box across the antimeridian is two boxes
-    [
-      {
-        boxes: [
-          { ...WORLD, west: 179 },
-          { ...WORLD, east: -179 },
-        ],
-      },
-      [2, 3, 5],
-    ],
+    [{ boxes: pacific }, [2, 3, 5]],
     [{ createdAt: { after: 2e6, before: 4e6 } }, [3, 4, 5]],
     [{ modifiedAt: { after: -4e6, before: -2e6 } }, [3, 4, 5]],
     [{ modifiedAt: { after: -4e6, before: -4e6 } }, [5]],

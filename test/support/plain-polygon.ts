@@ -1,4 +1,5 @@
 import { Random } from '../../src/cli/generate/random.js';
+import type { Box } from '../../src/model/query.js';
 
 /** Longitude and latitude in whole hundredths of a degree, so that all products are exact. */
 export type Place = readonly [lon: number, lat: number];
@@ -8,12 +9,8 @@ export type WrittenRing = readonly Place[];
 
 const TURN = 36_000;
 
-interface Ring {
+interface Ring extends Box {
   readonly places: readonly Place[];
-  readonly west: number;
-  readonly east: number;
-  readonly south: number;
-  readonly north: number;
 }
 
 /** The value of a polygon parameter. */
@@ -68,13 +65,8 @@ function unroll(ring: WrittenRing): Ring {
   }
   const lons = places.map(([x]) => x);
   const lats = places.map(([, y]) => y);
-  return {
-    places,
-    west: Math.min(...lons),
-    east: Math.max(...lons),
-    south: Math.min(...lats),
-    north: Math.max(...lats),
-  };
+  const [west, south] = [Math.min(...lons), Math.min(...lats)];
+  return { places, west, south, east: Math.max(...lons), north: Math.max(...lats) };
 }
 
 /** Above 0 where a place lies in a ring, 0 on its edge, below 0 outside. */
@@ -119,14 +111,8 @@ function randomRing(random: Random): Place[] {
   switch (random.int(8)) {
     case 0: {
       // a box, drawn either way
-      const [west, south] = corner(random);
-      const [east, north] = corner(random);
-      return [
-        [west, south],
-        [west, north],
-        [east, north],
-        [east, south],
-      ];
+      const [a, b] = [corner(random), corner(random)];
+      return [a, [a[0], b[1]], b, [b[0], a[1]]];
     }
     case 1:
       return world(random);
@@ -158,12 +144,8 @@ function randomRing(random: Random): Place[] {
 function world(random: Random): Place[] {
   const [, lat] = corner(random);
   const pole = random.chance(0.5) ? 9_000 : -9_000;
-  const ring: Place[] = [
-    [-TURN / 2, pole],
-    [TURN / 2, pole],
-    [TURN / 2, lat],
-    [-TURN / 2, lat],
-  ];
+  const lons = [-TURN / 2, TURN / 2, TURN / 2, -TURN / 2];
+  const ring = lons.map((lon, i): Place => [lon, i < 2 ? pole : lat]);
   return random.chance(0.5) ? ring : ring.toReversed();
 }
 
@@ -175,10 +157,8 @@ function star(random: Random): Place[] {
   return Array.from({ length: count }, (_, i) => {
     const angle = (2 * Math.PI * i) / count;
     const far = wide * (1 - shape * random.next());
-    return [
-      Math.round(lon + far * Math.cos(angle)),
-      clamp(Math.round(lat + (far / 2) * Math.sin(angle))),
-    ];
+    const north = Math.round(lat + (far / 2) * Math.sin(angle));
+    return [Math.round(lon + far * Math.cos(angle)), clamp(north)];
   });
 }
 

@@ -65,10 +65,7 @@ test('blank lines count, and cost nothing else', () => {
       const filled = (lines as { place: number; bytes: Buffer }[])
         .map(({ place, bytes }) => [place, Buffer.from(bytes).toString().trim()])
         .filter(([, text]) => text !== '');
-      assert.equal(filled, [
-        [21, 'x'],
-        [25, 'y'],
-      ]);
+      assert.equal(filled.flat(), [21, 'x', 25, 'y']);
       if (size === 1000) assert.is(lines.length, 2);
     }
   }
@@ -83,10 +80,8 @@ test('lines are the same however the bytes come', () => {
       if (quotes) return;
       const lines = Buffer.from(content).toString().split('\n');
       if (lines.at(-1) === '') lines.pop();
-      assert.equal(
-        whole,
-        lines.map((line, index) => [index + 1, line.replace(/\r$/, '')]),
-      );
+      const plain = lines.map((line, index) => [index + 1, line.replace(/\r$/, '')]);
+      assert.equal(whole, plain);
     }),
     { numRuns: rounds(3000) },
   );

@@ -158,11 +158,9 @@ function around({ lon, lat }: Note, size: number, shape: number): WrittenRing[] 
   const ring = Array.from({ length: 12 }, (_, i) => {
     const far = i % 2 === 0 ? size : size * shape;
     const angle = (i / 6) * Math.PI;
+    const x = Math.round(lon * 100 + far * Math.cos(angle));
     const y = Math.round(lat * 100 + far * Math.sin(angle));
-    return [
-      Math.round(lon * 100 + far * Math.cos(angle)),
-      Math.max(-9_000, Math.min(9_000, y)),
-    ] as const;
+    return [x, Math.max(-9_000, Math.min(9_000, y))] as const;
   });
   return [ring];
 }
