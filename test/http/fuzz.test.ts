@@ -18,8 +18,8 @@ const GROWTH = 60e6;
 const FLAGS = ['--answer-cache', '4MiB'];
 const LIST = '/rest/map_data_points/';
 const OTHERS = ['/rest/notifications/', `${LIST}7/`, '/rest/', LIST];
-const QUERIES = IS_SOAK ? 100_000 : 1_000;
-const TILES = IS_SOAK ? 100_000 : 300;
+const QUERIES = IS_SOAK ? 100_000 : 600;
+const TILES = IS_SOAK ? 100_000 : 200;
 
 function check(target: string, status: number, body: string, isPage: boolean): void {
   if (isPage) {
