@@ -271,7 +271,7 @@ async function countOf(service: Service): Promise<number> {
   return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
 }
 
-const POSTS = IS_SOAK ? 10_000 : 80;
+const POSTS = IS_SOAK ? 10_000 : 40;
 
 test(`${POSTS} hostile posts: each is answered, none with 5xx, and nothing is left but what was accepted`, () =>
   fuzzPosts(POSTS));
