@@ -104,10 +104,7 @@ async function tryEdited(
   assert.ok(taken > 200, `only ${taken} were taken`);
 }
 
-test('no line is taken that the validator refuses or would write otherwise', () =>
-  tryEdited(RENDERED, check));
-
-test('a line among others is taken as it is alone', () => {
+test('no line is taken that the validator refuses or would write otherwise, among others either', () => {
   const [before, after] = RENDERED;
   return tryEdited(RENDERED, (line) => {
     const chunk = Buffer.concat([before!, Buffer.from('\n'), line, Buffer.from('\n'), after!]);
@@ -116,7 +113,7 @@ test('a line among others is taken as it is alone', () => {
     const isOne = isUtf8(line) && !line.includes('\n');
     if (isOne) assert.equal(found, readRendered(line), line.toString());
     else assert.ok(found === undefined || line.includes('\n'));
-    return found !== undefined;
+    return check(line);
   });
 });
 
@@ -158,12 +155,13 @@ test('no line of CSV is taken that would be another record if its fields were re
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     return `"${text.replaceAll('"', '""')}"`;
   };
+  const texts = ['status', 'comment', 'image', 'tags'];
   const lines = RENDERED.map((line) => {
     const record = JSON.parse(line.toString());
-    const { id, status, comment, image, lat, lon, is_processed, created_by, tags } = record;
-    const fields = [id, quoted(status), quoted(comment), quoted(image), lat, lon, is_processed];
-    const { created_at, modified_at } = record;
-    return Buffer.from([...fields, created_by, quoted(tags), created_at, modified_at].join());
+    const cells = RECORD_KEYS.map((key) =>
+      texts.includes(key) ? quoted(record[key]) : record[key],
+    );
+    return Buffer.from(cells.join());
   });
   // one more column makes it no export
   const header = `${RECORD_KEYS.join()},more`;
