@@ -167,17 +167,4 @@ test('a search finds the groups whose boxes meet the area', () => {
   }
 });
 
-test('a packed tree takes inserts and removals like any other', () => {
-  const { index } = TREES.at(-1)!;
-  const groups = index.all().length;
-  const own = { ...index.all()[0]!, minX: 170, maxX: 171, minY: -1, maxY: 1, from: 70_000 };
-  const area = { minX: 170.5, maxX: 170.6, minY: 0, maxY: 0 };
-  index.insert(own);
-  assert.ok(index.search(area).includes(own));
-  assert.is(index.all().length, groups + 1);
-  index.remove(own);
-  assert.not.ok(index.search(area).includes(own));
-  assert.is(index.all().length, groups);
-});
-
 test.run();
