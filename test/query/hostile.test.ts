@@ -14,7 +14,7 @@ import { HOSTILE_DATA, hostileDataset } from '../support/hostile-data.js';
 import type { Note } from '../support/notes.js';
 import { ascending, assert, rounds, test } from '../support/uvu.js';
 
-const POINTS = rounds(12_500);
+const POINTS = rounds(9_000);
 const HINTS: readonly Hints[] = [{}, { accessPath: 'walk' }, { accessPath: 'select' }];
 const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
 

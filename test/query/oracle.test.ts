@@ -9,7 +9,7 @@ import { assert, IS_SOAK, test } from '../support/uvu.js';
 
 const SEED = 2026;
 /** Questions of each kind, fewer where each is asked in many ways. */
-const ROUNDS = IS_SOAK ? 102 : 3;
+const ROUNDS = IS_SOAK ? 102 : 2;
 const QUESTIONS = ROUNDS * COMBINATIONS;
 
 // more than 65,536, where the tree of the radius index begins to number its points in 32 bits
@@ -28,7 +28,7 @@ test(`${QUESTIONS} random queries are answered as by filtering and sorting every
 });
 
 test('whatever the planner chooses, the page is the same', () => {
-  for (let index = 0; index < (ROUNDS / 3) * COMBINATIONS; index++) {
+  for (let index = 0; index < Math.ceil(ROUNDS / 3) * COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED + 1, index, notes);
     const count = engine.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
     const query = { filters, ordering, ...pageOf(count) };
@@ -37,7 +37,7 @@ test('whatever the planner chooses, the page is the same', () => {
 });
 
 test('all pages together hold each match once, in order', () => {
-  for (let index = 0; index < (ROUNDS / 3) * COMBINATIONS; index++) {
+  for (let index = 0; index < Math.ceil(ROUNDS / 3) * COMBINATIONS; index++) {
     const { filters, ordering } = randomQuestion(SEED + 2, index, notes);
     const expected = oracle.find(filters, ordering);
     const pages = 1 + (index % 9);
