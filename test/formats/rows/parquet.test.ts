@@ -121,8 +121,14 @@ test('what is wrong in a value is told by its record, what is wrong in a column 
   const crsOf = (authority: string, code: unknown) => ({ id: { authority, code } });
   const isGeometry = { place: 'geometry' } as const;
   const cases: [shape: ParquetShape, reason: RegExp][] = [
-    [{ others: { comment } }, /FILE: 1 of 3 .*\n {2}FILE: record 2: comment: is not valid UTF-8/],
-    [{ others: { id } }, /record 1: id: must be a whole number .*, got "9007199254740992"/],
+    [
+      { others: { comment } },
+      /FILE: 1 of 3 records are invalid.*\n {2}FILE: record 2: comment: is not valid UTF-8/,
+    ],
+    [
+      { others: { id } },
+      /record 1: id: must be a whole number from 1 to 2\^53 - 1, got "9007199254740992"/,
+    ],
     [
       { ...isGeometry, others: { geometry } },
       /record 1: geometry: must be a point, got WKB of type 2/,
