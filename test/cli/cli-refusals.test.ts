@@ -5,11 +5,10 @@ import { packSnapshot } from '../../src/cli/pack.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
-import { failure, refusal } from '../support/errors.js';
 import { startOwnService } from '../support/own-service.js';
 import { startReloading } from '../support/reloading.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runInThread } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 

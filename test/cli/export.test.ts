@@ -7,11 +7,10 @@ import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { engineOf, exportPieces, linesOf } from '../support/engine.js';
-import { refusal } from '../support/errors.js';
 import { newPost, withJournal } from '../support/journals.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const notes = scatterNotes(9, 1_000);
 const rows = notes.map((note) => `${renderPoint(pointOf(note))}\n`).join('');

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { inventPoints } from '../../src/cli/generate/notes.js';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { type Point, readPoint } from '../../src/model/point.js';
-import { failure, refusal } from '../support/errors.js';
 import { readOnePass } from '../support/native.js';
 import { textsOf } from '../support/rows.js';
-import { ascending, assert, makeFolder, test } from '../support/uvu.js';
+import { ascending, assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
 
 const SAMPLE = { points: 5000, seed: 1 };
 

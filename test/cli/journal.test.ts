@@ -7,7 +7,6 @@ import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
-import { refusal } from '../support/errors.js';
 import { appendAll, newPost, postsIn, withJournal } from '../support/journals.js';
 import {
   blockOf,
@@ -18,7 +17,7 @@ import {
   writeNative,
 } from '../support/native.js';
 import { MAIN, ROOT } from '../support/service.js';
-import { ascending, assert, test } from '../support/uvu.js';
+import { ascending, assert, refusal, test } from '../support/uvu.js';
 
 async function listed(path: string): Promise<string[]> {
   const lines: string[] = [];

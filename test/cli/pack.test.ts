@@ -6,7 +6,6 @@ import { type PackOptions, type PackSummary, packSnapshot } from '../../src/cli/
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
-import { failure, refusal } from '../support/errors.js';
 import { isKdSorted } from '../support/kd-order.js';
 import {
   blockOf,
@@ -18,7 +17,7 @@ import {
 } from '../support/native.js';
 import { textsOf } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
 
 const FIXTURES = join(ROOT, 'test/fixtures');
 const SAMPLE = join(FIXTURES, 'native/sample.waypost');

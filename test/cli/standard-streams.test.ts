@@ -7,10 +7,9 @@ import { text } from 'node:stream/consumers';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
-import { failure, refusal } from '../support/errors.js';
 import { readOnePass } from '../support/native.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
 
 const ROWS = join(makeFolder(), 'rows.ndjson');
 writeFileSync(ROWS, readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300).join('\n'));

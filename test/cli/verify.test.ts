@@ -5,7 +5,6 @@ import { type VerifyOptions, verify, verifySnapshot } from '../../src/cli/verify
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
 import { renderPoint } from '../../src/model/point.js';
-import { refusal } from '../support/errors.js';
 import {
   blockOf,
   CREATED_AT,
@@ -16,7 +15,7 @@ import {
   writeNative,
 } from '../support/native.js';
 import { runInThread } from '../support/service.js';
-import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, refusal, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/formats/system-files.js';
-import { failure, refusal } from '../support/errors.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
 
 const NOBODY = 65_534;
 

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
-import { refusal } from '../support/errors.js';
+import { postKeyed } from '../support/client.js';
 import { appendAll, newPost } from '../support/journals.js';
 import { readOnePass } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
-import { postKeyed } from '../support/posted.js';
 import { FIXTURE_POINTS, runCommand } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };

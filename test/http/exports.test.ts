@@ -1,7 +1,7 @@
+import { type NotesApp, startNotes } from '../support/app.js';
 import { ask, type Envelope, exchange, LIST } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { type NotesApp, startNotes } from '../support/notes-app.js';
 import { assert, test } from '../support/uvu.js';
 
 const notes = scatterNotes(23, 1_500);

@@ -1,3 +1,4 @@
+import { startNotes } from '../support/app.js';
 import { type Envelope, LIST } from '../support/client.js';
 import {
   allItems,
@@ -7,7 +8,6 @@ import {
   startOgc,
 } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
-import { startNotes } from '../support/notes-app.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 const OGC = '/ogc/';

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
-import { FORM, imageForm } from '../support/forms.js';
-import { PNG } from '../support/images.js';
+import { FORM, imageForm, PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 

@@ -1,8 +1,7 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { exchange, LIST, type Reply } from '../support/client.js';
-import { FORM, formOf, part } from '../support/forms.js';
-import { JPEG } from '../support/images.js';
+import { FORM, formOf, JPEG, part } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { dial, type Line } from '../support/sockets.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';

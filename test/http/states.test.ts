@@ -2,9 +2,8 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { allowsState } from '../../src/http/answer/validators.js';
-import { type Envelope, LIST, type Reply } from '../support/client.js';
+import { type Envelope, LIST, post, type Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { post } from '../support/posted.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const snapshot = join(makeFolder(), 'points.ndjson');

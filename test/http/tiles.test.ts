@@ -1,7 +1,7 @@
 import { RECORD_KEYS } from '../../src/model/point.js';
+import { startNotes } from '../support/app.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
-import { startNotes } from '../support/notes-app.js';
 import { decodeTile, type Feature, lineOf, onSquare } from '../support/tiles.js';
 import { assert, pluck, test } from '../support/uvu.js';
 

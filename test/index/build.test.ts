@@ -10,13 +10,12 @@ import { renderPoint } from '../../src/model/point.js';
 import { createEngine } from '../../src/query/engine.js';
 import { assertPage, assertSame } from '../support/compare.js';
 import { idsOf, readerOf } from '../support/engine.js';
-import { refusal } from '../support/errors.js';
 import { kdSorted, treeCoords } from '../support/kd-order.js';
 import { blockOf, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const SEED = 91;
 /** As many as are sorted by a second thread. */

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
-import { refusal } from '../support/errors.js';
-import { assert, rounds, test } from '../support/uvu.js';
+import { assert, refusal, rounds, test } from '../support/uvu.js';
 
 /** What parses to `micros`, rendered as `text`. */
 function accepts(input: string, micros: number, text: string): void {

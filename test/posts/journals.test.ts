@@ -13,9 +13,8 @@ import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
-import { refusal } from '../support/errors.js';
 import { appendAll, keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
-import { makeFolder, pluck, test } from '../support/uvu.js';
+import { makeFolder, pluck, refusal, test } from '../support/uvu.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
 interface Kind {

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { processTree } from '../../bench/support/proc.js';
 import { Random } from '../../src/cli/generate/random.js';
+import { aheadBy } from '../support/faults.js';
 import {
   FIRST_NOTE,
   keepsPromises,
@@ -20,7 +21,6 @@ import {
   type Told,
   toldNothing,
 } from '../support/kept-posts.js';
-import { aheadBy } from '../support/later-clock.js';
 import { MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
 

@@ -6,8 +6,7 @@ import { Random } from '../../src/cli/generate/random.js';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Watermark } from '../../src/formats/snapshot.js';
-import { follow, type StreamEvent } from '../support/client.js';
-import { type Listed, listAll, postKeyed } from '../support/posted.js';
+import { follow, type Listed, listAll, postKeyed, type StreamEvent } from '../support/client.js';
 import { type Service, startService } from '../support/service.js';
 import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 

@@ -7,9 +7,8 @@ import type { Post } from '../../src/posts/journal.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { createPostClock } from '../../src/posts/posts.js';
 import type { Store } from '../../src/posts/store.js';
-import { thrownBy } from '../support/errors.js';
 import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
 
 function all(store: Store): string {
   return numbers(store.read(0, 1_000));

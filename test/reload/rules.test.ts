@@ -2,11 +2,10 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
-import { refusal } from '../support/errors.js';
 import { countOf, firstFile, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');

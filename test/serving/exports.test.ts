@@ -3,11 +3,11 @@ import { copyFileSync, renameSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { postKeyed } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
-import { postKeyed } from '../support/posted.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes

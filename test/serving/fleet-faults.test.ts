@@ -1,15 +1,7 @@
 import { createServer } from 'node:net';
-import { jsonPost, LIST } from '../support/client.js';
+import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
-import {
-  type Asking,
-  assertSame,
-  Instances,
-  keysIn,
-  snapshot,
-  startProxy,
-} from '../support/fleet.js';
-import { post, postKeyed } from '../support/posted.js';
+import { assertSame, Instances, keysIn, snapshot, startProxy } from '../support/fleet.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';

@@ -2,11 +2,10 @@ import { join } from 'node:path';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
-import { type Envelope, jsonPost, LIST } from '../support/client.js';
-import { type Asking, assertSame, Instances, keysIn, snapshot, write } from '../support/fleet.js';
+import { type Asking, type Envelope, jsonPost, LIST, post, postKeyed } from '../support/client.js';
+import { assertSame, Instances, keysIn, snapshot, write } from '../support/fleet.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
-import { post, postKeyed } from '../support/posted.js';
 import { runCommand } from '../support/service.js';
 import { assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 

@@ -15,12 +15,11 @@ import { Cell } from '../../src/reload/current.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openIntake } from '../../src/serving/intake.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
-import { failure, refusal } from '../support/errors.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
 import { point } from '../support/native.js';
 import { runCommand } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, makeFolder, pluck, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, pluck, refusal, test } from '../support/uvu.js';
 
 const logs: Record<string, unknown>[] = [];
 const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });

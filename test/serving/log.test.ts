@@ -5,11 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openSockets } from '../../src/serving/listen.js';
-import { refusal } from '../support/errors.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
 import { MAIN, SNAPSHOT, startService } from '../support/service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { questionsOf } from '../../src/serving/web.js';
+import { startNotes } from '../support/app.js';
 import { engineOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { startNotes } from '../support/notes-app.js';
 import { metricsOf } from '../support/operating.js';
 import { FIXTURE_POINTS, startService } from '../support/service.js';
 import { assert, makeFolder, pluck, test } from '../support/uvu.js';

@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { ask, bodyOf, statusOf } from '../support/client.js';
+import { type Asking, ask, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
-import { MAIN, type Service, SNAPSHOT, startService } from '../support/service.js';
+import { MAIN, SNAPSHOT, startService } from '../support/service.js';
 import { dial, freePort, type Line } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
 
@@ -15,7 +15,7 @@ const children: ChildProcess[] = [];
 async function start(
   stdout: 'pipe' | number,
   ...flags: string[]
-): Promise<{ child: ChildProcess; service: Pick<Service, 'get'> }> {
+): Promise<{ child: ChildProcess; service: Asking }> {
   const port = await freePort();
   const where = ['--host', '127.0.0.1', '--port', String(port)];
   const given = ['serve', '--snapshot', SNAPSHOT, ...where, ...flags];
@@ -24,12 +24,12 @@ async function start(
     stdio: ['ignore', stdout, 'inherit'],
   });
   children.push(child);
-  const service: Pick<Service, 'get'> = { get: (path, asked) => ask(port, path, asked) };
+  const service: Asking = { get: (path, asked) => ask(port, path, asked) };
   await until('it serves', () => service.get('/health/live').catch(() => undefined));
   return { child, service };
 }
 
-async function dropped(service: Pick<Service, 'get'>): Promise<number> {
+async function dropped(service: Asking): Promise<number> {
   return (await metricsOf(service)).value('waypost_log_lines_dropped_total');
 }
 

@@ -6,7 +6,7 @@ import type { Visitor } from '../support/browser.js';
 import { LIST } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
-import { startFileSite } from '../support/site.js';
+import { startFileSite } from '../support/sockets.js';
 import { decodeTile } from '../support/tiles.js';
 import { assert, test } from '../support/uvu.js';
 

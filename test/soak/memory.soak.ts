@@ -5,8 +5,7 @@ import { Worker } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
-import { failure } from '../support/errors.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, test } from '../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 

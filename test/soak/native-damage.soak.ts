@@ -4,8 +4,7 @@ import { pack } from 'msgpackr';
 import { Random } from '../../src/cli/generate/random.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { InputError } from '../../src/model/quote.js';
-import { frame, framesOf, uint32 } from '../support/forge.js';
-import { readInPlace, refused, withSample } from '../support/native.js';
+import { frame, framesOf, readInPlace, refused, uint32, withSample } from '../support/native.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 test('a file cut anywhere is refused, from its two ends alone', () =>

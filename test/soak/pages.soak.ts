@@ -8,7 +8,7 @@ import { type Envelope, LIST } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startService } from '../support/service.js';
-import { startFileSite } from '../support/site.js';
+import { startFileSite } from '../support/sockets.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 /** Every kind of page, and what brings it about. */

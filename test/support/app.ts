@@ -10,9 +10,13 @@ import { createCutCounts } from '../../src/http/limits.js';
 import { createSite, type Site } from '../../src/http/pages/site.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
+import { appendToDelta, createDelta } from '../../src/index/delta.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { SharedRoom } from '../../src/posts/media/shared-room.js';
+import { type Asked, ask, type Reply } from './client.js';
+import { acceptedOf, generationOf } from './engine.js';
 import { closeLater } from './folder.js';
+import type { Note } from './notes.js';
 
 const [requestTimeout, uploadTimeout] = [10_000, 10_000];
 const LIMITS = { maxHeaderSize: 32_768, requestTimeout, uploadTimeout, maxLoopDelay: 0 };
@@ -119,3 +123,37 @@ function routesOf(tree: string): Map<string, Set<string>> {
 
 /** Of a service that only reads, without images. */
 export const PLAIN_SITE: Site = createSite({}, false);
+
+const CAPACITY = { rows: 1_000, bytes: 1_000_000 };
+
+/** A web server in this process whose points are notes. */
+export interface NotesApp extends OwnApp {
+  /** Asks over a connection of its own. */
+  get(path: string, asked?: Asked): Promise<Reply>;
+  /** Lets some more notes be accepted. */
+  accept(notes: readonly Note[]): void;
+  /** Serves a new snapshot of these notes, and nothing that was accepted. */
+  replace(notes: readonly Note[]): Promise<void>;
+}
+
+/** Starts a service of these notes, in any order of ids. */
+export async function startNotes(notes: readonly Note[], answerCacheBytes = 0): Promise<NotesApp> {
+  let delta = createDelta(CAPACITY);
+  let accepted = 0;
+  const current = { generation: await generationOf(notes, { digest: 'notes', delta }) };
+  const app = await startApp(current, answerCacheBytes);
+  return {
+    ...app,
+    get: (path, asked) =>
+      ask(app.port, path, { ...asked, headers: { Connection: 'close', ...asked?.headers } }),
+    accept(more) {
+      appendToDelta(delta, acceptedOf(more, accepted + 1));
+      accepted += more.length;
+    },
+    async replace(others) {
+      delta = createDelta(CAPACITY);
+      accepted = 0;
+      current.generation = await generationOf(others, { digest: 'others', delta });
+    },
+  };
+}

@@ -6,6 +6,7 @@ import {
   request,
 } from 'node:http';
 import { connect } from 'node:net';
+import * as assert from 'uvu/assert';
 
 /** Where points are listed and posted. */
 export const LIST = '/rest/map_data_points/';
@@ -27,6 +28,11 @@ export interface Reply {
   readonly text: string;
   /** The body as JSON; throws when it is none. */
   json<T = unknown>(): T;
+}
+
+/** Whoever sends a request for a path to a service and reads the whole answer. */
+export interface Asking {
+  get(path: string, asked?: Asked): Promise<Reply>;
 }
 
 /** The JSON of a list. */
@@ -161,4 +167,32 @@ function readEvent(block: string, events: StreamEvent[], state: { last: number }
   if (id !== undefined) state.last = Number(id);
   const data = fieldOf('data');
   if (data !== undefined) events.push({ id: state.last, data });
+}
+
+/** A record of a list. */
+export type Listed = Envelope['results'][number];
+
+/** Posts a point whose comment is its key. */
+export function postKeyed(service: Asking, key: string, agent?: Agent): Promise<Reply> {
+  const asked = jsonPost({ lat: '10', lon: '20', comment: key }, { 'Idempotency-Key': key });
+  return service.get(LIST, { ...asked, ...(agent && { agent }) });
+}
+
+/** Posts a point that is to be accepted, and returns its sequence. */
+export async function post(service: Asking, key: string): Promise<number> {
+  const { status, headers, text } = await postKeyed(service, key);
+  assert.ok(status === 201, `${status} ${text}`);
+  return Number(headers['waypost-sequence']);
+}
+
+/** Every record that the service has, by id. */
+export async function listAll(service: Asking, agent: Agent): Promise<Listed[]> {
+  const records: Listed[] = [];
+  for (let page = 1, count = 1; records.length < count; page++) {
+    const path = `${LIST}?page_size=1000&page=${page}`;
+    const envelope = (await service.get(path, { agent })).json<Envelope>();
+    count = envelope.count;
+    records.push(...envelope.results);
+  }
+  return records;
 }

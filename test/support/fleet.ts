@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Callback, Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { LIST } from './client.js';
+import { type Asking, LIST } from './client.js';
 import { type Database, POSTGRES, startDatabase } from './database.js';
 import { closeLater, makeFolder } from './folder.js';
 import { FIRST_NOTE } from './kept-posts.js';
@@ -88,7 +88,7 @@ export async function startProxy(port: () => number): Promise<CuttingProxy> {
 
 /** Asserts that instances give the same answers to random questions, names of states included. */
 export async function assertSame(
-  instances: readonly Pick<OwnService, 'get'>[],
+  instances: readonly Asking[],
   seed: number,
   questions: number,
   sequence: number,
@@ -124,9 +124,6 @@ function pathOf(random: Random): string {
     `${LIST}?ordering=${ordering}&fields=id,comment`,
   ]);
 }
-
-/** What is asked of an instance. */
-export type Asking = Pick<OwnService, 'get'>;
 
 /** The instances and the database of a file of tests. */
 export class Instances {

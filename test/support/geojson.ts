@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
+import { type NotesApp, startNotes } from './app.js';
 import { scatterNotes } from './notes.js';
-import { type NotesApp, startNotes } from './notes-app.js';
 
 /** A Feature of a point, as far as these tests look at it. */
 export interface PointFeature {

@@ -1,7 +1,16 @@
 import { deflateSync } from 'node:zlib';
 import { Random } from '../../src/cli/generate/random.js';
-import { FORM, formOf, part } from './forms.js';
-import { chunk, claimingPng, JPEG, PNG, phoneJpeg, phonePng } from './images.js';
+import {
+  chunk,
+  claimingPng,
+  FORM,
+  formOf,
+  JPEG,
+  PNG,
+  part,
+  phoneJpeg,
+  phonePng,
+} from './images.js';
 
 /** A post to send. */
 export interface HostilePost {

@@ -1,5 +1,15 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
+import { type Logger, pino } from 'pino';
 import sharp from 'sharp';
+import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
+import { incomingIn } from '../../src/posts/media/folder.js';
+import { openImageFolder } from '../../src/posts/media/image-store.js';
+import { type CheckedImage, Media } from '../../src/posts/media/media.js';
+import { createUploads, type Upload } from '../../src/posts/media/upload.js';
 
 /** A picture, wider than high, whose quarters are red and lime above blue and white. */
 const PICTURE = sharp(Buffer.from('ff000000ff000000ffffffff', 'hex'), {
@@ -124,4 +134,89 @@ function exifOf(orientation: number): Buffer {
   tiff.writeUInt32BE(end, entry(2, 0x8825, 4, 1));
   text.copy(tiff, end);
   return Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
+}
+
+/** The type of the forms that are made here. */
+export const FORM = 'multipart/form-data; boundary=XX';
+
+/** A part of a form; a file's where `file` names one. */
+export function part(name: string, value: string | Buffer, file?: string, type?: string): Buffer {
+  const fileName = file === undefined ? '' : `; filename="${file}"`;
+  const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
+  const head = `--XX\r\nContent-Disposition: form-data; name="${name}"${fileName}\r\n${typeLine}\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
+}
+
+/** A form of these parts. */
+export function formOf(parts: readonly Buffer[]): Buffer {
+  return Buffer.concat([...parts, Buffer.from('--XX--\r\n')]);
+}
+
+/** A form of these texts and an image. */
+export function imageForm(
+  fields: Readonly<Record<string, string>>,
+  image: Buffer,
+  name = 'a.jpg',
+  type?: string,
+): Buffer {
+  const texts = Object.entries(fields).map(([field, value]) => part(field, value));
+  return formOf([...texts, part('image', image, name, type)]);
+}
+
+/** A folder of images of its own, and what one may do with it. */
+export interface MediaFolder {
+  readonly folder: string;
+  readonly media: Media;
+  readonly logger: Logger;
+  /** Writes an upload as a client's would be. */
+  upload(bytes: Buffer, name?: string): Promise<Upload>;
+  /** Makes an image of an upload, and removes that, as whoever takes a post does. */
+  accept(bytes: Buffer, name?: string): Promise<CheckedImage | string>;
+  /** Every file and empty folder in it, by relative path. */
+  files(): string[];
+  /** Opens it again, as another process would. */
+  reopen(): Media;
+  remove(): void;
+}
+
+export const MAX_PIXELS = 1_000_000;
+
+/** Makes an empty folder of images; all of a test file share a decoder. */
+export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): MediaFolder {
+  const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+  const incoming = incomingIn(folder);
+  const logger: Logger = pino({ level: 'silent' });
+  const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
+  const open = (): Media => new Media({ ...given, logger, decoder });
+  const media = open();
+  const uploads = createUploads(incoming, 10_000_000, logger);
+  const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>
+    uploads.receive(Readable.from([bytes]), name, 'a');
+  return {
+    folder,
+    media,
+    logger,
+    upload,
+    async accept(bytes, name) {
+      const received = await upload(bytes, name);
+      try {
+        return await media.accept(received, 'a');
+      } finally {
+        await uploads.discard(received);
+      }
+    },
+    files: () =>
+      readdirSync(folder, { recursive: true, withFileTypes: true })
+        .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)
+        .map((entry) => pathOf(entry).slice(folder.length + 1))
+        .sort(),
+    reopen: open,
+    remove() {
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+function pathOf(entry: { readonly parentPath: string; readonly name: string }): string {
+  return join(entry.parentPath, entry.name);
 }

@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
-import { LIST, type Reply } from './client.js';
-import { FORM, imageForm } from './forms.js';
-import { JPEG } from './images.js';
-import { listAll, postKeyed } from './posted.js';
+import { LIST, listAll, postKeyed, type Reply } from './client.js';
+import { FORM, imageForm, JPEG } from './images.js';
 import type { Service } from './service.js';
 import { until } from './wait.js';
 

@@ -1,8 +1,40 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
-import type { LoadOrder, LoadResult } from './load-client.js';
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Envelope } from './client.js';
+import { countOf } from './marked.js';
 import { until } from './wait.js';
+
+/** What a load process is asked to do, as JSON in its first argument. */
+export interface LoadOrder {
+  readonly port: number;
+  readonly connections: number;
+  /** Whether each connection is used for one request only. */
+  readonly fresh: boolean;
+  /** Whether answers must be those of a marked snapshot. */
+  readonly marked: boolean;
+  /** Milliseconds between an answer and the next request of its connection; none when absent. */
+  readonly pauseMs?: number;
+  /** Whether a request closed before its answer began is sent again, once, as browsers do. */
+  readonly again?: boolean;
+  /** Milliseconds without a byte after which no answer is expected any more. */
+  readonly patienceMs?: number;
+}
+
+/** What it found, sent ten times a second and at its end. */
+export interface LoadResult {
+  readonly answered: number;
+  /** Answers by the mark of their snapshot. */
+  readonly marks: Readonly<Record<string, number>>;
+  /** Requests whose answer was wrong, broke off, or never came over a connection used before. */
+  readonly failures: readonly string[];
+  readonly failed: number;
+  /** Connections that were refused. */
+  readonly refused: number;
+  /** New connections that were reset before anything came back: nobody had accepted them. */
+  readonly dropped: number;
+}
 
 /** A process that sends requests without a pause. */
 export interface Load {
@@ -16,7 +48,7 @@ const NONE = { answered: 0, failed: 0, refused: 0, dropped: 0 };
 
 /** Starts load on a port, which dies with this process; resolves once answers come. */
 export async function startLoad(order: LoadOrder): Promise<Load> {
-  const child = fork(join(import.meta.dirname, 'load-client.js'), [JSON.stringify(order)]);
+  const child = fork(import.meta.filename, [JSON.stringify(order)]);
   let result: LoadResult = { ...NONE, marks: {}, failures: [] };
   child.on('message', (message) => {
     result = message as LoadResult;
@@ -37,4 +69,124 @@ export async function startLoad(order: LoadOrder): Promise<Load> {
       return result;
     },
   };
+}
+
+// what follows sends the requests, in the process that is started
+
+interface Answer {
+  readonly status: number;
+  readonly etag: string;
+  readonly body: string;
+}
+
+const PAUSE_AFTER_FAILURE_MS = 50;
+const REPORT_MS = 100;
+const MAX_FAILURES = 20;
+
+/** Pages that show count, order and ends of a snapshot; `n` keeps them out of the cache. */
+const SHAPES: readonly ((n: number) => string)[] = [
+  () => '?page_size=20',
+  (n) => `?page_size=50&page=${2 + (n % 30)}`,
+  () => '?page=last',
+  (n) => `?bbox=-180,-90,180,${85 + (n % 5000) / 1000}&page_size=100`,
+  (n) => `?coordinates=${(n % 60) - 30},${(n % 300) - 150},30000000&page_size=100`,
+  (n) => `?ordering=-created_at&page_size=${10 + (n % 90)}`,
+  (n) => `?bbox=-180,-90,180,90&ordering=modified_at&page=${1 + (n % 5)}&page_size=300`,
+  () => '?page_size=1000',
+];
+
+async function main(order: LoadOrder): Promise<void> {
+  const { port, connections, fresh, marked, pauseMs = 0, again = false } = order;
+  const { patienceMs = 15_000 } = order;
+  const marks: Record<string, number> = {};
+  const etags = new Map<string, number>();
+  const failures: string[] = [];
+  let [answered, failed, refused, dropped, sent] = [0, 0, 0, 0, 0];
+  let isEnding = false;
+
+  const fail = (what: string): void => {
+    failed++;
+    if (failures.length < MAX_FAILURES) failures.push(what);
+  };
+  const check = (path: string, { status, etag, body }: Answer): void => {
+    answered++;
+    if (status !== 200) fail(`${path}: ${status} ${body.slice(0, 200)}`);
+    if (!marked || status !== 200) return;
+    const { count, results } = JSON.parse(body) as Envelope & { results: { comment: string }[] };
+    const mark = Number(results[0]?.comment.slice('mark '.length));
+    marks[mark] = (marks[mark] ?? 0) + 1;
+    if (results.some(({ comment }) => comment !== `mark ${mark}`)) fail(`${path}: mixed records`);
+    if (count !== countOf(mark)) fail(`${path}: ${count} points beside records of ${mark}`);
+    const named = etags.get(etag) ?? mark;
+    etags.set(etag, named);
+    if (named !== mark) fail(`${path}: ${etag} stood for ${named}, then for ${mark}`);
+  };
+  const work = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: !fresh, maxSockets: 1 });
+    let isRepeated = false;
+    while (!isEnding) {
+      const n = sent++;
+      const path = `/rest/map_data_points/${SHAPES[n % SHAPES.length]!(n)}`;
+      try {
+        check(path, await get(agent, port, path, patienceMs));
+        isRepeated = false;
+        if (pauseMs > 0) await delay(pauseMs);
+      } catch (error) {
+        const { code, message, reused, begun } = error as Broken;
+        const isClosed = !begun && (code === 'ECONNRESET' || code === 'EPIPE');
+        isRepeated = again && isClosed && !isRepeated;
+        if (isRepeated) continue;
+        if (code === 'ECONNREFUSED') refused++;
+        else if (!reused && isClosed) dropped++;
+        else fail(`${path}: ${message}`);
+        await delay(PAUSE_AFTER_FAILURE_MS);
+      }
+    }
+    agent.destroy();
+  };
+  const report = (): void => {
+    process.send?.({ answered, marks, failures, failed, refused, dropped } satisfies LoadResult);
+  };
+  const timer = setInterval(report, REPORT_MS);
+  process.once('message', () => {
+    isEnding = true;
+  });
+  // whoever asked is gone
+  process.once('disconnect', () => process.exit(1));
+  await Promise.all(Array.from({ length: connections }, work));
+  clearInterval(timer);
+  report();
+  process.removeAllListeners('disconnect');
+  process.disconnect();
+}
+
+interface Broken extends NodeJS.ErrnoException {
+  reused: boolean;
+  begun: boolean;
+}
+
+function get(agent: Agent, port: number, path: string, patienceMs: number): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    let begun = false;
+    const sent = request({ host: '127.0.0.1', port, path, agent }, (answer) => {
+      begun = true;
+      const chunks: Buffer[] = [];
+      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+      answer.on('error', broken);
+      answer.on('end', () => {
+        const { statusCode: status = 0, headers } = answer;
+        resolve({ status, etag: `${headers.etag}`, body: Buffer.concat(chunks).toString() });
+      });
+    });
+    const broken = (error: Error): void => {
+      reject(Object.assign(error, { reused: sent.reusedSocket, begun }));
+    };
+    sent.setTimeout(patienceMs, () => sent.destroy(new Error('no answer')));
+    sent.on('error', broken);
+    sent.end();
+  });
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await main(JSON.parse(process.argv[2]!) as LoadOrder);
 }

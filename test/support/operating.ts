@@ -1,5 +1,4 @@
-import type { Asked } from './client.js';
-import type { Service } from './service.js';
+import type { Asked, Asking } from './client.js';
 
 /** What /health/ready says. */
 export interface Ready {
@@ -19,10 +18,7 @@ export interface Ready {
   };
 }
 
-export async function readyOf(
-  service: Pick<Service, 'get'>,
-  headers: Asked['headers'] = {},
-): Promise<Ready> {
+export async function readyOf(service: Asking, headers: Asked['headers'] = {}): Promise<Ready> {
   return (await service.get('/health/ready', { headers })).json<Ready>();
 }
 
@@ -47,7 +43,7 @@ const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
 const SUFFIX = /_(?:bucket|sum|count)$/;
 
-export async function metricsOf(service: Pick<Service, 'get'>): Promise<Metrics> {
+export async function metricsOf(service: Asking): Promise<Metrics> {
   const { text } = await service.get('/metrics');
   const types = new Map<string, string>();
   const helped = new Set<string>();

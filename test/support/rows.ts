@@ -7,8 +7,8 @@ import type { PointBlock } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
 import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
-import { failure, refusal } from './errors.js';
 import { makeFolder } from './folder.js';
+import { failure, refusal } from './uvu.js';
 
 export type Fields = Record<string, unknown>;
 

@@ -2,9 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { readNotifications } from '../../../src/formats/files/notifications.js';
-import { refusal } from '../../support/errors.js';
 import type { Fields } from '../../support/rows.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../../support/uvu.js';
 
 const created_at = '2023-05-01T15:00:00.000000+03:00';
 const COMMENT = { id: 3, user: 4, created_at, comment: 'työ', map_data_point: 5 };

@@ -1,10 +1,14 @@
 import { writeFileSync } from 'node:fs';
-import { frame, framesOf, type Piece, putTogether, takeApart } from '../../support/forge.js';
 import {
+  frame,
+  framesOf,
   notification,
+  type Piece,
+  putTogether,
   readInPlace,
   readOnePass,
   refused,
+  takeApart,
   withSample,
 } from '../../support/native.js';
 import { assert, test } from '../../support/uvu.js';

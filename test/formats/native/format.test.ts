@@ -10,13 +10,15 @@ import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
 import type { Watermark } from '../../../src/formats/snapshot.js';
 import { InputError } from '../../../src/model/quote.js';
-import { type Piece, putTogether, takeApart } from '../../support/forge.js';
 import {
   blockOf,
   notification,
+  type Piece,
   point,
+  putTogether,
   readInPlace,
   readOnePass,
+  takeApart,
   writeNative,
 } from '../../support/native.js';
 import { assert, makeFolder, test } from '../../support/uvu.js';

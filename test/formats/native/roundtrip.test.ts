@@ -9,10 +9,9 @@ import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
-import { failure } from '../../support/errors.js';
 import * as native from '../../support/native.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
-import { assert, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
+import { assert, failure, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
 
 const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;
 

@@ -1,8 +1,7 @@
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
-import { failure } from '../../support/errors.js';
 import { outcomes, rowsOf, valuesOf } from '../../support/rows.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, failure, test } from '../../support/uvu.js';
 
 const HEADER = 'id,lat,lon,created_at,comment,tags,is_processed,created_by';
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { detectFormat } from '../../../src/formats/rows/detect.js';
-import { refusal } from '../../support/errors.js';
 import { accept, feature, refuse } from '../../support/rows.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../../support/uvu.js';
 
 const POINT = '{"id":1,"lat":"1","lon":"2","created_at":"2023-05-01T12:00Z"}';
 

@@ -8,7 +8,6 @@ import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
-import { failure, refusal } from '../../support/errors.js';
 import { blockOf, COLUMNS } from '../../support/native.js';
 import {
   type Fields,
@@ -19,7 +18,7 @@ import {
   valuesOf,
   WRITERS,
 } from '../../support/rows.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, failure, makeFolder, refusal, test } from '../../support/uvu.js';
 
 /** Recorded points, and the odd ones among possible records. */
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };

@@ -8,11 +8,10 @@ import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import { Random } from '../../../src/cli/generate/random.js';
 import { checkPage, endOfThrift } from '../../../src/formats/rows/parquet-guard.js';
 import { InputError } from '../../../src/model/quote.js';
-import { refusal } from '../../support/errors.js';
 import { column, type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
 import { ROOT } from '../../support/service.js';
-import { assert, IS_SOAK, makeFolder, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, refusal, test } from '../../support/uvu.js';
 
 const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });

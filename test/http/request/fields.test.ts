@@ -6,8 +6,7 @@ import {
 } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readDraft } from '../../../src/http/request/post-fields.js';
-import { thrownBy } from '../../support/errors.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, test, thrownBy } from '../../support/uvu.js';
 
 const PLACE = { lat: '60.1', lon: 24.9 };
 

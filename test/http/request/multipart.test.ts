@@ -10,8 +10,7 @@ import { incomingIn } from '../../../src/posts/media/folder.js';
 import { SharedRoom } from '../../../src/posts/media/shared-room.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
-import { FORM, part } from '../../support/forms.js';
-import { makeMediaFolder } from '../../support/media.js';
+import { FORM, makeMediaFolder, part } from '../../support/images.js';
 import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;

@@ -3,8 +3,7 @@ import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../../../src/http/formats/json
 import { PAGE_OFFER } from '../../../src/http/pages/page-format.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { Negotiation } from '../../../src/http/request/negotiation.js';
-import { thrownBy } from '../../support/errors.js';
-import { assert, rounds, test } from '../../support/uvu.js';
+import { assert, rounds, test, thrownBy } from '../../support/uvu.js';
 
 const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' }]);
 const accepted = negotiation.accepted.bind(negotiation);

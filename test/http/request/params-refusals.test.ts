@@ -9,8 +9,7 @@ import { parseQueryString } from '../../../src/http/request/query-string.js';
 import type { Query } from '../../../src/model/query.js';
 import { UTC } from '../../../src/model/time-zone.js';
 import { CHARACTER } from '../../support/characters.js';
-import { thrownBy } from '../../support/errors.js';
-import { assert, rounds, test } from '../../support/uvu.js';
+import { assert, rounds, test, thrownBy } from '../../support/uvu.js';
 
 function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);

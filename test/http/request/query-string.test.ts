@@ -8,10 +8,10 @@ import {
   splitList,
 } from '../../../src/http/request/query-string.js';
 import type { Filters } from '../../../src/model/query.js';
+import { startNotes } from '../../support/app.js';
 import { CHARACTER } from '../../support/characters.js';
 import { type Envelope, LIST } from '../../support/client.js';
 import { type Note, scatterNotes } from '../../support/notes.js';
-import { startNotes } from '../../support/notes-app.js';
 import { Oracle } from '../../support/oracle.js';
 import { decodeTile } from '../../support/tiles.js';
 import { assert, pluck, rounds, test } from '../../support/uvu.js';

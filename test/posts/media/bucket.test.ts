@@ -8,11 +8,10 @@ import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
 import { Media } from '../../../src/posts/media/media.js';
 import { startBucket } from '../../support/bucket.js';
-import { failure } from '../../support/errors.js';
 import { JPEG } from '../../support/images.js';
 import { type OwnService, startOwnService } from '../../support/own-service.js';
 import { FIXTURE_POINTS } from '../../support/service.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 const bucket = await startBucket();
 const store = await openImageBucket('s3://waypost/images');

@@ -4,9 +4,8 @@ import sharp from 'sharp';
 import { Turns } from '../../../src/posts/media/address-turns.js';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
-import { failure } from '../../support/errors.js';
 import { JPEG } from '../../support/images.js';
-import { assert, makeFolder, test, until } from '../../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
 // own process: it looks for the process of a decoder among the children of this one
 

@@ -12,13 +12,14 @@ import {
   claimingPng,
   coloursOf,
   JPEG,
+  MAX_PIXELS,
+  makeMediaFolder,
   PNG,
   phoneJpeg,
   phonePng,
   SECRET,
   segmentsOf,
 } from '../../support/images.js';
-import { MAX_PIXELS, makeMediaFolder } from '../../support/media.js';
 import { assert, test } from '../../support/uvu.js';
 
 // a process for each would take a tenth of a second

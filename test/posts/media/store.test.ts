@@ -5,10 +5,8 @@ import { pino } from 'pino';
 import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
-import { failure } from '../../support/errors.js';
-import { JPEG, PNG } from '../../support/images.js';
-import { makeMediaFolder } from '../../support/media.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { JPEG, makeMediaFolder, PNG } from '../../support/images.js';
+import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
 const incoming = incomingIn(folder);

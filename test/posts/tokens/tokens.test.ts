@@ -15,10 +15,9 @@ import {
   tableOf,
   tokenKey,
 } from '../../../src/posts/tokens/file.js';
-import { thrownBy } from '../../support/errors.js';
 import { metricsOf } from '../../support/operating.js';
 import { runCommand, type Service, startService } from '../../support/service.js';
-import { assert, makeFolder, test, until } from '../../support/uvu.js';
+import { assert, makeFolder, test, thrownBy, until } from '../../support/uvu.js';
 
 const folder = makeFolder();
 const NOTIFICATIONS = '/rest/notifications/';

@@ -5,11 +5,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { openAddressSource } from '../../../src/reload/source/address.js';
-import { failure } from '../../support/errors.js';
 import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
-import { assert, makeFolder, test, until } from '../../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
 const EXPORTED_AT = Date.UTC(2024, 1, 3);
 
