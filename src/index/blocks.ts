@@ -3,7 +3,7 @@ import type { Degrees } from '../model/units.js';
 import type { Row } from './order.js';
 import { joinedArray, sharedArray } from './shared-array.js';
 
-/** Rows of a block, at most; the smallest has half as many. */
+/** Rows of a block, at most; the smallest block has half of them. */
 export const BLOCK_ROWS = 64;
 
 /**

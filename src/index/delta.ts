@@ -109,7 +109,7 @@ export function sizeOf(delta: Delta): DeltaSize {
   return { rows, bytes: endOf(delta, rows - 1) };
 }
 
-/** Whether a delta has room for so many rows, with so many bytes of records together. */
+/** Whether a delta has room for `rows` more rows, whose records have `bytes` bytes together. */
 export function hasRoom(delta: Delta, { rows, bytes }: DeltaSize): boolean {
   const length = deltaLength(delta);
   const end = endOf(delta, length - 1) + bytes;

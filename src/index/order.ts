@@ -71,7 +71,7 @@ export function mergeOrder(
   const keys = sharedArray(Float64Array, count);
   const rows = sharedArray(Uint32Array, count);
   const ranks = sharedArray(Int32Array, count);
-  // what is added is mostly new: all before it is copied as it is
+  // added keys are mostly the greatest: the ranks before the first of them are copied as they are
   let from = sequence.length === 0 ? had : lowerBound(order.keys, added[sequence[0]!]!);
   for (let row = kept; row < had; row++) from = Math.min(from, order.ranks[row]!);
   keys.set(order.keys.subarray(0, from));

@@ -139,8 +139,8 @@ export interface CrossView {
 
 /**
  * Counts, for each cell of the order `along`, the rows whose rank of the other order lies in a
- * range, and writes the counts to `counts`. Reads as many rows as a cell has, at most, besides the
- * table.
+ * range, and writes the counts to `counts`. Besides the table it reads the rows of one cell, at
+ * most.
  */
 export function countCells(
   { table, isTurned }: CrossView,

@@ -143,18 +143,17 @@ export interface PageCopier {
 }
 
 /**
- * Makes a copier, which puts a comma between records, with memory of its own, the
- * stage. Pages are put together in the stage and go to
- * their targets in one piece: a target is cold, since its memory is that of a page that was sent a
- * while ago, and records that are copied in words go beyond their ends.
+ * Makes a copier, which puts a comma between records. It puts pages together in memory of its own,
+ * the stage, and copies them to their targets in one piece: the memory of a target is cold, and
+ * records that are copied in words go beyond their ends.
  */
 export function createPageCopier(): PageCopier {
   const stage = new Uint8Array(STAGE_BYTES);
   const stageWords = new DataView(stage.buffer);
 
   /**
-   * Copies records `from` to `to - 1` of the page, all of one memory, a comma before each
-   * but the page's first; returns where they end. Records are copied by words of eight bytes: `set` and
+   * Copies records `from` to `to - 1` of the page, all of one memory, a comma before each but the
+   * page's first; returns where they end. Records are copied by words of eight bytes: `set` and
    * `copyWithin` go byte by byte where memory is shared, and need a view of each record. The last
    * words of a record bring bytes of the next record with them, which the next copy overwrites.
    */

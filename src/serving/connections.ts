@@ -19,17 +19,18 @@ export interface Connections {
 }
 
 /**
- * A thread that has so many more than another, or so many times as many, leaves new ones to that.
+ * A thread that has more than `TIMES` the connections of the idlest one, and `SLACK` above that,
+ * pauses for `PAUSE_MS` before it accepts again.
  */
-const MORE = 8;
 const TIMES = 1.25;
-/** Milliseconds that the others are given to take a new connection. */
+const SLACK = 8;
 const PAUSE_MS = 0.2;
-/** A connection without a request for so long may give way to a new one when there is no room. */
+/** Milliseconds without a request after which a connection may give way to a new one. */
 const IDLE_MS = 10;
-/** Connections that are looked at for each new one, once this share of the limit is open. */
-const LOOKS = 64;
+/** Above this share of the limit a server is crowded: for each new connection it looks for idle ones. */
 const CROWDED = 3 / 4;
+/** Connections that it looks at for each new one, at most. */
+const LOOKS = 64;
 
 /**
  * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would
@@ -38,9 +39,9 @@ const CROWDED = 3 / 4;
  * connections and leaves them must not keep the others out. Where all are in use, the new one is
  * closed.
  *
- * Whichever thread wakes up first takes all connections that wait, so that one may get nearly all
- * of a burst, and keep them for hours while others idle. So a thread that has enough pauses before
- * it takes the next one.
+ * The thread that wakes up first takes all connections that wait: it may get nearly all of a burst,
+ * and keep them for hours while other threads idle. So a thread with more than its share pauses
+ * before it takes the next one.
  */
 export function holdConnections(
   server: Server,
@@ -65,7 +66,7 @@ export function holdConnections(
       if (newcomers.length === 0) setImmediate(makeRoom);
       newcomers.push(socket);
     }
-    if (open.size > Math.min(...counts) * TIMES + MORE) Atomics.wait(never, 0, 0, PAUSE_MS);
+    if (open.size > Math.min(...counts) * TIMES + SLACK) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
   server.on('request', ({ socket }) => {
     if (isCrowded && open.has(socket)) use(socket, performance.now());
@@ -108,7 +109,7 @@ export function holdConnections(
     for (const [socket, usedAt] of open) {
       if (usedAt > now - idleMs || left-- === 0) return undefined;
       if (responseOf(socket) === undefined) return socket;
-      // it is in use, and must not stand before those that are not
+      // a connection in use goes behind the idle ones
       use(socket, now);
     }
     return undefined;
@@ -116,11 +117,11 @@ export function holdConnections(
 }
 
 /**
- * What Node, the first thread, a build, files and events, and operators' connections take, and the
- * modules that a thread reads at one time when it starts: with 64 descriptors some starts failed.
+ * File descriptors of Node, the first thread, a build, the watcher and operators' connections, and
+ * of the modules that a starting thread reads at one time: with 64 some starts failed.
  */
 const RESERVE = 80;
-/** What each thread takes: its event loop and its listening sockets. */
+/** File descriptors of each thread: its event loop and its listening sockets. */
 const RESERVE_OF_THREAD = 8;
 
 /**
@@ -153,7 +154,7 @@ function descriptorLimit(): number {
   }
 }
 
-/** For so long answers tell clients, by `Connection: close`, before idle connections are closed. */
+/** Answers say `Connection: close` for this many milliseconds before idle connections are closed. */
 const NOTICE_MS = 500;
 const LOOK_MS = 20;
 

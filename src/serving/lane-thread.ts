@@ -30,7 +30,7 @@ for (const [name, view] of views) {
 const exports = new LaneExports();
 let generation: Generation;
 
-// an export that begins may load a library, and what comes meanwhile waits
+// messages are taken in turn: an export that begins may load a library first
 let turn = Promise.resolve();
 main.on('message', (message: ToLane) => {
   turn = turn.then(() => take(message));

@@ -139,7 +139,7 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     this.#newest = parts;
     this.#served = identityOf(generation);
     this.#endOldest();
-    // who is busy goes on with what it has: nobody waits for that
+    // a busy thread takes over the generation after its question
     for (const { thread } of this.#lanes) {
       if (thread !== undefined) say(thread, { kind: 'serve', parts });
     }

@@ -64,7 +64,7 @@ export interface Threads extends Follower {
   metrics(): Promise<MetricsJson[]>;
   /** Has all of them know these tokens and no others. */
   know(table: TokenTable): void;
-  /** Ends all, each after what it has under way. */
+  /** Ends all threads, each once its requests under way are answered. */
   close(): Promise<void>;
 }
 
