@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import KDBush from 'kdbush';
 import { attributesOf } from '../formats/attributes.js';
-import type { ColumnBlock, PointBlock } from '../formats/block.js';
+import type { AttributeColumns, ColumnBlock, PointBlock } from '../formats/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
@@ -73,10 +73,20 @@ function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
   return reader.format === 'native';
 }
 
-/** What is not in the order of the tree is kept until every record has found its place. */
-async function blocksOf(reader: SnapshotReader): Promise<PointBlock[]> {
-  const blocks: PointBlock[] = [];
-  for await (const block of reader.blocks()) blocks.push(block);
+interface CompleteBlock extends PointBlock {
+  readonly attributes: AttributeColumns;
+}
+
+/**
+ * What is not in the order of the tree is kept until every record has found its place. Attributes
+ * are read meanwhile: other threads are reading the next blocks.
+ */
+async function blocksOf(reader: SnapshotReader): Promise<CompleteBlock[]> {
+  const blocks: CompleteBlock[] = [];
+  for await (const block of reader.blocks()) {
+    const attributes = block.attributes ?? attributesOf(block.records, block.length);
+    blocks.push({ ...block, attributes });
+  }
   return blocks;
 }
 
@@ -135,7 +145,7 @@ function createTree(count: number): KDBush {
   return new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
 }
 
-function sortRows(blocks: readonly PointBlock[], count: number): Layout {
+function sortRows(blocks: readonly CompleteBlock[], count: number): Layout {
   const kdbush = createTree(count);
   const columns = joinColumns(blocks, count, kdbush);
   kdbush.finish();
@@ -187,7 +197,7 @@ function startSorter(): Sorter {
 }
 
 function placeRecords(
-  blocks: readonly PointBlock[],
+  blocks: readonly CompleteBlock[],
   length: Uint32Array,
   sourceOf: Uint32Array,
   attributes: AttributeCollector,
@@ -201,11 +211,7 @@ function placeRecords(
   const records = allocateRecords(lengths);
   let next = 0;
   for (const block of blocks) {
-    attributes.addColumns(
-      block.attributes ?? attributesOf(block.records, block.length),
-      next,
-      rowOf,
-    );
+    attributes.addColumns(block.attributes, next, rowOf);
     next = putRecords(records, rowOf, length, block.records, next);
   }
   return records;

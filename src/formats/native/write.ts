@@ -43,7 +43,7 @@ export class NativeWriter {
   constructor(fd: number, labels: Labels) {
     this.#fd = fd;
     this.#put(MAGIC);
-    this.#frame(headerObject(labels));
+    this.#frame([headerObject(labels)]);
   }
 
   /** Throws a RangeError where the block is none of the format. */
@@ -61,10 +61,10 @@ export class NativeWriter {
         `the block's lengths add up to ${bytes} bytes, its records have ${records.length}`,
       );
     }
-    const mark = binMark(records.length);
-    const attributes = attributesOf(records, length);
-    this.#frame(columnsObject(block, this.#blocks, attributes, crc32(records, crc32(mark))));
-    this.#frame(mark, records);
+    const object = [binMark(records.length), records];
+    const crc = crcOf(object);
+    this.#frame([columnsObject(block, this.#blocks, attributesOf(records, length), crc)]);
+    this.#frame(object, crc);
     this.#blocks += 1;
     this.#points += count;
   }
@@ -74,7 +74,7 @@ export class NativeWriter {
     let pending: Uint8Array[] = [];
     let bytes = 0;
     const flush = (): void => {
-      if (pending.length > 0) this.#frame(notificationsObject(pending));
+      if (pending.length > 0) this.#frame([notificationsObject(pending)]);
       pending = [];
       bytes = 0;
     };
@@ -91,18 +91,12 @@ export class NativeWriter {
     flush();
     const [blocks, points] = [this.#blocks, this.#points];
     const totals = { points, blocks, notifications: notifications.length };
-    this.#frame(footerObject({ ...totals, crc: crc32(Uint32Array.from(this.#crcs)) }));
+    this.#frame([footerObject({ ...totals, crc: crc32(Uint32Array.from(this.#crcs)) })]);
     return { ...totals, bytes: this.#bytes };
   }
 
-  #frame(...object: Uint8Array[]): void {
-    let length = 0;
-    let crc = 0;
-    for (const part of object) {
-      length += part.length;
-      crc = crc32(part, crc);
-    }
-    this.#put(uint32(length));
+  #frame(object: readonly Uint8Array[], crc: number = crcOf(object)): void {
+    this.#put(uint32(object.reduce((sum, { length }) => sum + length, 0)));
     for (const part of object) this.#put(part);
     this.#put(uint32(crc));
     this.#crcs.push(crc);
@@ -112,4 +106,8 @@ export class NativeWriter {
     writeAll(this.#fd, bytes);
     this.#bytes += bytes.length;
   }
+}
+
+function crcOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((crc, part) => crc32(part, crc), 0);
 }
