@@ -188,8 +188,8 @@ export class PostWriter implements Posts {
       room.release();
       if (address !== undefined) {
         // a mark that stays costs the next sweep a look, also where the point may be there or not
-        if (isUsed === true) void media!.confirm(address).catch(() => {});
-        else if (isUsed === false) await media!.remove(address).catch(() => {});
+        if (isUsed === true) void media!.confirm(address);
+        else if (isUsed === false) await media!.remove(address);
       }
       this.#busy--;
       if (this.#busy === 0) this.#whenIdle?.();

@@ -7,8 +7,12 @@ import { recordBytes } from '../index/records.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
 import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
-import { incomingOf, openIncoming } from '../posts/media/folder.js';
-import { type ImageStore, openImageFolder } from '../posts/media/image-store.js';
+import {
+  type ImageStore,
+  incomingOf,
+  openImageFolder,
+  openIncoming,
+} from '../posts/media/folder.js';
 import type { Media } from '../posts/media/media.js';
 import {
   createPostClock,

@@ -10,7 +10,7 @@ import {
   tooManyExports,
   tooManyQueries,
 } from '../http/request/http-error.js';
-import { Turns } from '../posts/media/address-turns.js';
+import { Turns } from '../posts/media/shares.js';
 import {
   type Follower,
   type Generation,

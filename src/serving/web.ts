@@ -19,7 +19,7 @@ import { readDraft } from '../http/request/post-fields.js';
 import type { Dataset } from '../index/dataset.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { incomingOf } from '../posts/media/folder.js';
-import { SharedRoom } from '../posts/media/shared-room.js';
+import { SharedRoom } from '../posts/media/shares.js';
 import { createUploads } from '../posts/media/upload.js';
 import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';

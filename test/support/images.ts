@@ -6,10 +6,9 @@ import { crc32, deflateSync } from 'node:zlib';
 import { type Logger, pino } from 'pino';
 import sharp from 'sharp';
 import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
-import { incomingIn } from '../../src/posts/media/folder.js';
-import { openImageFolder } from '../../src/posts/media/image-store.js';
+import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
-import { createUploads, type Upload } from '../../src/posts/media/upload.js';
+import { createImageStats, createUploads, type Upload } from '../../src/posts/media/upload.js';
 
 /** A picture, wider than high, whose quarters are red and lime above blue and white. */
 const PICTURE = sharp(Buffer.from('ff000000ff000000ffffffff', 'hex'), {
@@ -186,8 +185,9 @@ export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): Media
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
+  const stats = createImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
-  const open = (): Media => new Media({ ...given, logger, decoder });
+  const open = (): Media => new Media({ ...given, logger, stats, decoder });
   const media = open();
   const uploads = createUploads(incoming, 10_000_000, logger);
   const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>

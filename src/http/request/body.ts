@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { quote } from '../../model/quote.js';
-import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { SharedRoom } from '../../posts/media/shares.js';
 import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
 import { MediaUnavailable } from '../../posts/media/folder.js';
-import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
   bodyTooLarge,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { createTurnstile } from '../../posts/media/address-turns.js';
+import { createTurnstile } from '../../posts/media/shares.js';
 import { type GenerationParts, identityOf, type State } from '../../reload/current.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { fixedHeaders, linesOf } from '../answer/head.js';

@@ -13,7 +13,7 @@ import { firstAbove } from '../../index/order.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Filters } from '../../model/query.js';
 import { acceptedOf } from '../../posts/adopt.js';
-import { createTurnstile } from '../../posts/media/address-turns.js';
+import { createTurnstile } from '../../posts/media/shares.js';
 import { matchDelta } from '../../query/delta-match.js';
 import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/current.js';

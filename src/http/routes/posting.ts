@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { quote } from '../../model/quote.js';
-import type { SharedRoom } from '../../posts/media/shared-room.js';
+import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Observe, Posting } from '../answer/context.js';

@@ -1,8 +1,8 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { Turns } from './address-turns.js';
 import { type Ending, MediaUnavailable } from './folder.js';
+import { Turns } from './shares.js';
 
 /** What the process that decodes is told: paths, and how many pixels an image may have. */
 export interface DecodeJob {
@@ -84,16 +84,13 @@ export interface TurnLimits {
   readonly maxWaitMs: number;
 }
 
-/** One that waits. */
-interface Waiting {
-  begin(): void;
-  turnOut(reason: string): void;
-}
+/** Tells one that waits that its turn has come, or why it must go. */
+type Tell = (reason?: string) => void;
 
 /** Lets one begin at a time, each address in its turn. */
 export class ImageTurns {
   readonly #limits: TurnLimits;
-  readonly #waiting: Turns<Waiting>;
+  readonly #waiting: Turns<Tell>;
   #isTaken = false;
 
   constructor(limits: TurnLimits) {
@@ -115,20 +112,16 @@ export class ImageTurns {
       throw new MediaUnavailable('too many images of this address are waiting');
     }
     await new Promise<void>((resolve, reject) => {
-      const turnOut = (reason: string): void => {
+      const tell: Tell = (reason) => {
         clearTimeout(timer);
-        this.#waiting.drop((one) => one === waiting);
+        if (reason === undefined) return resolve();
+        this.#waiting.drop((one) => one === tell);
         reject(new MediaUnavailable(reason));
       };
-      const timer = setTimeout(turnOut, this.#limits.maxWaitMs, 'images wait too long');
-      const begin = (): void => {
-        clearTimeout(timer);
-        resolve();
-      };
-      const waiting: Waiting = { begin, turnOut };
-      const other = this.#waiting.add(address, waiting);
-      const whose = other === waiting ? 'too many images' : 'images of other addresses';
-      other?.turnOut(`${whose} are waiting`);
+      const timer = setTimeout(tell, this.#limits.maxWaitMs, 'images wait too long');
+      const other = this.#waiting.add(address, tell);
+      const whose = other === tell ? 'too many images' : 'images of other addresses';
+      other?.(`${whose} are waiting`);
     });
   }
 
@@ -136,6 +129,6 @@ export class ImageTurns {
   end(): void {
     const next = this.#waiting.next();
     this.#isTaken = next !== undefined;
-    next?.begin();
+    next?.();
   }
 }

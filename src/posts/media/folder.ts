@@ -1,8 +1,9 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { unlink } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rmdir, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBucket } from '../../formats/bucket.js';
+import { flushFolder, flushFolderAside } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 
 /** What the addresses of images begin with, as records carry them. */
@@ -33,11 +34,6 @@ export function checkMediaFolder(path: string): void {
   if (stat?.isDirectory() === true) return;
   const what = stat === undefined ? 'there is no such folder' : 'it is no folder';
   throw new InputError(`--media ${path}: ${what}. Make it, or leave the setting out.`);
-}
-
-/** Where images stand: one folder a point. */
-export function imagesIn(folder: string): string {
-  return join(folder, 'map_data_points');
 }
 
 /** Where files stand that are no image of a point yet. No address leads there. */
@@ -109,4 +105,89 @@ export function safeName(suggested: string, digest: string, ending: Ending): str
     .replaceAll(/^[_-]+|[_-]+$/g, '');
   const stem = plain === '' ? 'image' : plain;
   return `${stem}_${digest.slice(0, DIGEST_CHARACTERS)}.${ending}`;
+}
+
+/** An image that has its place while its record may not be on stable storage. */
+export interface MarkedImage {
+  readonly id: string;
+  readonly name: string;
+  /** Milliseconds since 1970, by the clock of the store. */
+  readonly markedAt: number;
+}
+
+/** Where the images of points stand: a folder or a bucket. */
+export interface ImageStore {
+  /**
+   * Puts a file in the place of an image, marked as one whose record is not on stable storage; the
+   * image is. The file may be moved.
+   */
+  put(file: string, id: string, name: string): Promise<void>;
+  /** Takes the mark away. */
+  unmark(id: string, name: string): Promise<void>;
+  /** Removes an image, which may not be there, and then its mark. */
+  erase(id: string, name: string): Promise<void>;
+  marks(): Promise<readonly MarkedImage[]>;
+}
+
+/** The mark of an image: a file or an object with its id and name. */
+const MARK = /^(\d+)\.([\w-]+\.(?:jpg|png))\.new$/;
+
+export function markName(id: string, name: string): string {
+  return `${id}.${name}.new`;
+}
+
+/** The image that a mark of this name stands for; undefined where the name is that of no mark. */
+export function markedBy(mark: string): Pick<MarkedImage, 'id' | 'name'> | undefined {
+  const [, id, name] = MARK.exec(mark) ?? [];
+  return id === undefined || name === undefined ? undefined : { id, name };
+}
+
+/** Opens a folder of images for writing. Throws an InputError where that cannot be. */
+export function openImageFolder(folder: string): ImageStore {
+  const incoming = incomingIn(folder);
+  // one folder a point
+  const images = join(folder, 'map_data_points');
+  try {
+    for (const path of [incoming, images]) {
+      mkdirSync(path, { recursive: true });
+      accessSync(path, constants.W_OK);
+    }
+    // an image is on disk only where all folders above it are
+    flushFolder(folder);
+  } catch (error) {
+    const { message } = error as Error;
+    throw new InputError(`--media ${folder}: cannot be written: ${message}`, { cause: error });
+  }
+  const markOf = (id: string, name: string): string => join(incoming, markName(id, name));
+
+  return {
+    async put(file, id, name) {
+      const marked = await open(markOf(id, name), 'w');
+      await marked.close();
+      await flushFolderAside(incoming);
+      await mkdir(join(images, id), { recursive: true });
+      await rename(file, join(images, id, name));
+      await flushFolderAside(join(images, id));
+      await flushFolderAside(images);
+    },
+
+    unmark: (id, name) => removeFile(markOf(id, name)),
+
+    async erase(id, name) {
+      await removeFile(join(images, id, name));
+      // of a point that another image belongs to, or whose folder is gone, it stays as it is
+      await rmdir(join(images, id)).catch(() => {});
+      await removeFile(markOf(id, name));
+    },
+
+    async marks() {
+      const marks: MarkedImage[] = [];
+      for (const entry of await readdir(incoming).catch(() => [])) {
+        const marked = markedBy(entry);
+        const found = marked && (await stat(join(incoming, entry)).catch(() => undefined));
+        if (found !== undefined) marks.push({ ...marked!, markedAt: found.mtimeMs });
+      }
+      return marks;
+    },
+  };
 }

@@ -4,8 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
 import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
-import { MediaUnavailable } from './folder.js';
-import { type ImageStore, markedBy, markName } from './image-store.js';
+import { type ImageStore, MediaUnavailable, markedBy, markName } from './folder.js';
 
 /** What a client asks of an image beside its name, as its request's headers have it. */
 export interface ImageConditions {

@@ -3,9 +3,15 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Decoder } from './decoder.js';
-import { asUnavailable, IMAGES_PATH, removeFile, safeName } from './folder.js';
-import { type ImageStore, markedBy } from './image-store.js';
-import { createImageStats, type ImageStats, type Upload } from './upload.js';
+import {
+  asUnavailable,
+  IMAGES_PATH,
+  type ImageStore,
+  markedBy,
+  removeFile,
+  safeName,
+} from './folder.js';
+import type { ImageStats, Upload } from './upload.js';
 
 /** An image that was decoded and made anew, on stable storage, and not yet that of a point. */
 export interface CheckedImage {
@@ -21,7 +27,7 @@ export interface MediaOptions {
   readonly incoming: string;
   readonly maxPixels: number;
   readonly logger: Logger;
-  readonly stats?: ImageStats;
+  readonly stats: ImageStats;
   readonly decoder: Decoder;
 }
 
@@ -31,13 +37,9 @@ const LEFTOVER_MS = 3_600_000;
 /** The images of accepted points, from upload to record. For the main thread. */
 export class Media {
   readonly #options: MediaOptions;
-  readonly #stats: ImageStats;
-  readonly #decoder: Decoder;
 
   constructor(options: MediaOptions) {
     this.#options = options;
-    this.#stats = options.stats ?? createImageStats();
-    this.#decoder = options.decoder;
   }
 
   /**
@@ -45,14 +47,13 @@ export class Media {
    * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
    */
   async accept(upload: Upload, address: string): Promise<CheckedImage | string> {
-    const { maxPixels } = this.#options;
-    const stats = this.#stats;
+    const { maxPixels, stats, decoder } = this.#options;
     const file = `${randomUUID()}.image`;
     const output = this.#pathOf(file);
     const began = performance.now();
     try {
       const job = { input: this.#pathOf(upload.file), output, maxPixels };
-      const decoded = await this.#decoder.decode(job, address);
+      const decoded = await decoder.decode(job, address);
       if (decoded.kind === 'image') {
         stats.bytes += decoded.bytes;
         stats.outcomes.taken++;

@@ -7,7 +7,7 @@ import { refuseBrokenRequest } from '../../../src/http/limits.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
 import { incomingIn } from '../../../src/posts/media/folder.js';
-import { SharedRoom } from '../../../src/posts/media/shared-room.js';
+import { SharedRoom } from '../../../src/posts/media/shares.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
 import { FORM, makeMediaFolder, part } from '../../support/images.js';

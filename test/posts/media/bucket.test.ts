@@ -7,6 +7,7 @@ import { createDecoder } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../../src/posts/media/image-bucket.js';
 import { Media } from '../../../src/posts/media/media.js';
+import { createImageStats } from '../../../src/posts/media/upload.js';
 import { startBucket } from '../../support/bucket.js';
 import { JPEG } from '../../support/images.js';
 import { type OwnService, startOwnService } from '../../support/own-service.js';
@@ -18,7 +19,8 @@ const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
 const decoder = createDecoder(60_000);
 const logger = pino({ level: 'silent' });
-const media = new Media({ store, incoming, maxPixels: 1, logger, decoder });
+const stats = createImageStats();
+const media = new Media({ store, incoming, maxPixels: 1, logger, stats, decoder });
 test.after(async () => {
   await bucket.end();
 });

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { Turns } from '../../../src/posts/media/address-turns.js';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
+import { Turns } from '../../../src/posts/media/shares.js';
 import { JPEG } from '../../support/images.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
