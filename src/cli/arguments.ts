@@ -1,10 +1,17 @@
-import { closeSync, createReadStream, openSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { removeLeftovers, temporaryIn, unwritable, writeAll } from '../formats/system-files.js';
+import {
+  removeLeftovers,
+  temporaryIn,
+  unwritable,
+  writeAll,
+  writeAtomically,
+} from '../formats/system-files.js';
 import { forTerminal, InputError } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
 
@@ -74,7 +81,7 @@ export interface RunOptions {
   readonly timeZone?: string | undefined;
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
-  readonly stdout?: Writable;
+  readonly stdout?: Writable & { readonly isTTY?: boolean };
   /** Takes each line for people; standard output where absent, or error where that is the output. */
   readonly print?: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
@@ -127,7 +134,8 @@ export async function withInput<T>(
   const remove = (): void => rmSync(path, { force: true });
   process.once('exit', remove);
   try {
-    const fd = open(path);
+    // snapshots may hold what is not for every user of the machine
+    const fd = openSync(path, 'wx', OWNER_ONLY);
     try {
       await pipeline(
         // read no earlier: it would keep the process
@@ -151,36 +159,19 @@ export async function withInput<T>(
   }
 }
 
-/** Lets `write` fill a file without a name, and sends its bytes to a stream. */
-export async function withOutput<T>(
-  output: Writable & { readonly isTTY?: boolean },
-  write: (fd: number) => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  if (output.isTTY === true) {
-    throw new InputError(
-      'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
-    );
-  }
-  removeLeftovers(tmpdir());
-  const path = temporaryIn(tmpdir());
-  const fd = open(path);
-  try {
-    rmSync(path);
-    const result = await write(fd);
-    const bytes = createReadStream('', { fd, start: 0, autoClose: false, highWaterMark: 1 << 20 });
-    await pipeline(bytes, output, { end: false, ...(signal === undefined ? {} : { signal }) });
-    return result;
-  } finally {
-    closeSync(fd);
-  }
-}
+/** Takes the next bytes of an output, which stay as they are. */
+export type Put = (bytes: Uint8Array) => Promise<void>;
 
-function open(path: string): number {
-  try {
-    // snapshots may hold what is not for every user of the machine
-    return openSync(path, 'wx+', OWNER_ONLY);
-  } catch (error) {
-    throw unwritable('a temporary file', dirname(path), error);
+/** Lets `write` make an output: a file, which appears whole or not at all, or what `-` stands for. */
+export async function writeOutput<T>(
+  output: string,
+  { stdout = process.stdout, signal }: Pick<RunOptions, 'stdout' | 'signal'>,
+  write: (put: Put) => Promise<T>,
+): Promise<T> {
+  if (output !== STANDARD) {
+    return writeAtomically(output, (fd) => write(async (bytes) => writeAll(fd, bytes)), signal);
   }
+  return write(async (bytes) => {
+    if (!stdout.write(bytes)) await once(stdout, 'drain');
+  });
 }

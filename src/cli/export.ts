@@ -1,11 +1,9 @@
-import { once } from 'node:events';
 import { basename, extname } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { exportEncoder } from '../exports/encoders.js';
-import { Export, type Piece } from '../exports/export-pieces.js';
+import { Export } from '../exports/export-pieces.js';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
-import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { EXPORT_FORMATS } from '../http/request/addresses.js';
 import { HttpError } from '../http/request/http-error.js';
 import {
@@ -20,7 +18,7 @@ import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
 import { createEngine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { nameOf, type RunOptions, STANDARD, tell, withInput } from './arguments.js';
+import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
 import { allBlocks, refuseSameFile, reportLines } from './pack.js';
 
@@ -50,7 +48,7 @@ export async function exportSnapshot(
   for (const path of [input, options.journal]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
-  const { journal, signal, stdout = process.stdout } = options;
+  const { journal, signal } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
     let further: JournaledPoints | undefined;
@@ -61,24 +59,19 @@ export async function exportSnapshot(
     const [file, report] = await load(path, query, format, further, options);
     let bytes = 0;
     const bar = startProgress('Exporting', options.progressTo, countPoints);
-    const each = async (put: (piece: Piece) => unknown): Promise<void> => {
-      for (let isLast = false; !isLast; ) {
-        const piece = file.next(PIECE_BYTES);
-        await put(piece);
-        bytes += piece.bytes.length;
-        bar.update(file.count - file.left, file.count);
-        // signals and the bar have their turn
-        await setImmediate();
-        signal?.throwIfAborted();
-        isLast = piece.isLast;
-      }
-    };
     try {
-      if (output !== STANDARD) {
-        await writeAtomically(output, (fd) => each((piece) => writeAll(fd, piece.bytes)), signal);
-      } else {
-        await each((piece) => stdout.write(piece.bytes) || once(stdout, 'drain'));
-      }
+      await writeOutput(output, options, async (put) => {
+        for (let isLast = false; !isLast; ) {
+          const piece = file.next(PIECE_BYTES);
+          await put(piece.bytes);
+          bytes += piece.bytes.length;
+          bar.update(file.count - file.left, file.count);
+          // signals and the bar have their turn
+          await setImmediate();
+          signal?.throwIfAborted();
+          isLast = piece.isLast;
+        }
+      });
     } finally {
       bar.stop();
     }

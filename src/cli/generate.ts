@@ -1,23 +1,19 @@
-import { fstatSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { BlockBuilder, type PointBlock } from '../formats/block.js';
-import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
-import { isWhole } from '../model/units.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import type { RunOptions } from './arguments.js';
+import { type Put, type RunOptions, writeOutput } from './arguments.js';
 import { inventPoints } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
-import { MAX_POINTS, MAX_SEED } from './generate/random.js';
 import { writeSorted } from './pack.js';
 
 interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
-  /** How many, 1 to {@link MAX_POINTS}. */
+  /** How many, 1 to MAX_POINTS. */
   readonly points: number;
-  /** 0 to {@link MAX_SEED}: the same seed gives the same file. */
+  /** 0 to MAX_SEED: the same seed gives the same file. */
   readonly seed: number;
   readonly out: string;
   readonly print: (line: string) => void;
@@ -28,31 +24,26 @@ const BATCH_POINTS = 256;
 
 /**
  * Writes invented points. Those of a native file are held in memory to sort them. The file appears
- * under its name once it is complete. Throws an InputError when an option is out of range, the name
- * has no known ending or the file cannot be written.
+ * under its name once it is complete. Throws an InputError when the name has no known ending or the
+ * file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
-  const { points, seed, out, print, signal } = options;
+  const { points, out, print } = options;
   const write = writerOf(out);
-  const ranges = [
-    ['points', points, 1, MAX_POINTS],
-    ['seed', seed, 0, MAX_SEED],
-  ] as const;
-  for (const [name, value, least, most] of ranges) {
-    if (isWhole(value, least, most)) continue;
-    throw new InputError(`${name} must be a whole number from ${least} to ${most}, got ${value}`);
-  }
   const bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
   try {
     const made = batches(options, (done) => bar.update(done, points));
-    const bytes = await writeAtomically(
-      out,
-      async (fd) => {
-        await write(fd, made, options);
-        return fstatSync(fd).size;
-      },
-      signal,
+    let bytes = 0;
+    await writeOutput(out, options, (put) =>
+      write(
+        (part) => {
+          bytes += part.length;
+          return put(part);
+        },
+        made,
+        options,
+      ),
     );
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
@@ -82,9 +73,9 @@ async function* batches(
 }
 
 type Batches = AsyncIterable<readonly Point[]>;
-type Write = (fd: number, batches: Batches, options: GenerateOptions) => Promise<void>;
+type Write = (put: Put, batches: Batches, options: GenerateOptions) => Promise<void>;
 
-async function writeNative(fd: number, batches: Batches, options: GenerateOptions): Promise<void> {
+async function writeNative(put: Put, batches: Batches, options: GenerateOptions): Promise<void> {
   const builder = new BlockBuilder();
   const blocks: PointBlock[] = [];
   for await (const batch of batches) {
@@ -100,17 +91,16 @@ async function writeNative(fd: number, batches: Batches, options: GenerateOption
     `waypost generate --points ${points} --seed ${seed}: invented notes ` +
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock: the same seed must give the same bytes
-  await writeSorted(fd, { origin, createdAt: EXPORTED_AT }, blocks, [], options);
+  await writeSorted(put, { origin, createdAt: EXPORTED_AT }, blocks, [], options);
 }
 
-async function writeLines(fd: number, batches: Batches): Promise<void> {
-  for await (const chunk of linesOf(batches)) writeAll(fd, chunk);
+async function writeLines(put: Put, batches: Batches): Promise<void> {
+  for await (const chunk of linesOf(batches)) await put(chunk);
 }
 
-async function writeZipped(fd: number, batches: Batches): Promise<void> {
-  // synchronous, so that nothing is still being written when the descriptor is closed
+async function writeZipped(put: Put, batches: Batches): Promise<void> {
   const sink = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const chunk of chunks) writeAll(fd, chunk);
+    for await (const chunk of chunks) await put(chunk);
   };
   await pipeline(linesOf(batches), createGzip({ chunkSize: 1 << 20 }), sink);
 }

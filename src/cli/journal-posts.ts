@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Readable, type Writable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
@@ -9,7 +8,6 @@ import {
   type PointBlock,
 } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { writeAll, writeAtomically } from '../formats/system-files.js';
 import { renderPoint } from '../model/point.js';
 import { InputError, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
@@ -20,7 +18,7 @@ import { type Post, type Posted, postLine, readPostLine } from '../posts/journal
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { counted } from '../serving/progress.js';
-import { nameOf, STANDARD } from './arguments.js';
+import { nameOf, writeOutput } from './arguments.js';
 
 /** Has the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
@@ -147,13 +145,9 @@ export async function exportJournal(
   { after, stdout, print }: ExportOptions,
 ): Promise<void> {
   const { name, posts, through } = await readPosts(source, after);
-  if (output === STANDARD) {
-    for (const post of posts) if (!stdout.write(postLine(post))) await once(stdout, 'drain');
-  } else {
-    await writeAtomically(output, (fd) => {
-      for (const post of posts) writeAll(fd, Buffer.from(postLine(post)));
-    });
-  }
+  await writeOutput(output, { stdout }, async (put) => {
+    for (const post of posts) await put(Buffer.from(postLine(post)));
+  });
   const given = `pack --journal-through ${name}:${through}`;
   print(`${nameOf(output)}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
 }

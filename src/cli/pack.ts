@@ -8,8 +8,7 @@ import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { Labels } from '../formats/native/encode.js';
 import { sortBlocks } from '../formats/native/sort.js';
-import type { NativeTotals } from '../formats/native/write.js';
-import { writeBlocks } from '../formats/native/write-blocks.js';
+import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
 import {
   type Leniency,
   type LoadReport,
@@ -18,12 +17,19 @@ import {
   type SnapshotReader,
   type Watermark,
 } from '../formats/snapshot.js';
-import { writeAtomically } from '../formats/system-files.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
-import { nameOf, type RunOptions, STANDARD, tell, withInput, withOutput } from './arguments.js';
+import {
+  nameOf,
+  type Put,
+  type RunOptions,
+  STANDARD,
+  tell,
+  withInput,
+  writeOutput,
+} from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
 
 export interface PackOptions extends RunOptions, Leniency {
@@ -89,7 +95,12 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<PackSummary> {
-  const { timeZone, signal, stdout = process.stdout, further } = options;
+  const { timeZone, stdout = process.stdout, further } = options;
+  if (output === STANDARD && stdout.isTTY === true) {
+    throw new InputError(
+      'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
+    );
+  }
   const started = performance.now();
   const bar = startProgress('Packing', options.progressTo);
   let reader: SnapshotReader | undefined;
@@ -108,7 +119,7 @@ async function packFile(
     });
     const source = reader;
     const watermark = options.journalThrough ?? source.watermark;
-    const write = async (fd: number): Promise<[LoadReport, NativeTotals]> => {
+    const [report, totals] = await writeOutput(output, options, async (put) => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
       const blocks = await read(input, source, options);
       bar.stop();
@@ -117,12 +128,8 @@ async function packFile(
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
       const unseen = notifications ?? report.notifications;
-      return [report, await writeSorted(fd, labels, blocks, unseen, options)];
-    };
-    const [report, totals] =
-      output === STANDARD
-        ? await withOutput(stdout, write, signal)
-        : await writeAtomically(output, write, signal);
+      return [report, await writeSorted(put, labels, blocks, unseen, options)] as const;
+    });
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
     const summary = { ...totals, bytesRead, seconds, input: report };
@@ -207,7 +214,7 @@ export function reportLines(report: LoadReport): string[] {
 
 /** Writes blocks sorted for loading, under a progress bar of its own. */
 export async function writeSorted(
-  fd: number,
+  put: Put,
   labels: Omit<Labels, 'count'>,
   blocks: readonly PointBlock[],
   notifications: readonly Notification[],
@@ -215,9 +222,24 @@ export async function writeSorted(
 ): Promise<NativeTotals> {
   const bar = startProgress('Sorting', progressTo, countPoints);
   try {
-    const sorted = sortBlocks(blocks, { onProgress: bar.update, signal });
     const count = blocks.reduce((sum, block) => sum + block.count, 0);
-    return await writeBlocks(fd, { ...labels, count }, sorted, notifications);
+    const parts: Uint8Array[] = [];
+    const writer = new NativeWriter((bytes) => parts.push(bytes), { ...labels, count });
+    const flush = async (): Promise<void> => {
+      for (const bytes of parts.splice(0)) await put(bytes);
+    };
+    let written = 0;
+    for (const block of sortBlocks(blocks)) {
+      await setImmediate();
+      signal?.throwIfAborted();
+      writer.write(block);
+      await flush();
+      written += block.count;
+      bar.update(written, count);
+    }
+    const totals = writer.finish(notifications);
+    await flush();
+    return totals;
   } finally {
     bar.stop();
   }

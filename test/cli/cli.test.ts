@@ -66,6 +66,11 @@ test('an unknown flag or command is refused with the nearest known one, what is 
     [['verify'], /missing required argument 'file'/],
     [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],
     [['generate', '--points', '5'], /required option '--out <file>' not specified/],
+    [
+      ['generate', '--points', '0'],
+      /--points <number>' .*Expected a whole number, 1 to 1073741824/,
+    ],
+    [['generate', '--seed', '0.5'], /--seed <number>' .*Expected a whole number, 0 or more/],
     [[], /^Usage: waypost /],
   ];
   for (const [args, message] of cases) assertRefused(await runInThread(args), message);

@@ -83,16 +83,12 @@ test('a point depends on its seed and place alone, not on what was asked before'
   assert.equal(longer, shorter);
 });
 
-test('names that say no form, and numbers out of range, are refused', async () => {
+test('names that say no form are refused', async () => {
   const folder = makeFolder();
   for (const name of ['a', 'a.json', 'a.waypost.gz', 'a.ndjson.zip', 'waypost', 'a.gz']) {
-    await refused({ ...SAMPLE, out: join(folder, name) }, /\.waypost.*\.ndjson.*\.jsonl.*\.gz/);
+    const options = { ...SAMPLE, out: join(folder, name), print: () => {} };
+    assert.match(await refusal(generateSnapshot(options)), /\.waypost.*\.ndjson.*\.jsonl.*\.gz/);
   }
-  const out = join(folder, 'a.waypost');
-  for (const points of [0, -1, 1.5, Number.NaN, 2 ** 30 + 1]) {
-    await refused({ points, seed: 1, out }, /points/);
-  }
-  for (const seed of [-1, 0.5, 2 ** 53]) await refused({ points: 1, seed, out }, /seed/);
 });
 
 test('work that is stopped leaves the file as it was, and nothing beside it', async () => {
@@ -114,10 +110,6 @@ test('work that is stopped leaves the file as it was, and nothing beside it', as
 function invented(seed: number, count: number): Point[] {
   const point = inventPoints(seed, count);
   return Array.from({ length: count }, (_, index) => point(index));
-}
-
-async function refused(options: Asked & { out: string }, message: RegExp): Promise<void> {
-  assert.match(await refusal(generateSnapshot({ ...options, print: () => {} })), message);
 }
 
 test.run();

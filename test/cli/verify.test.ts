@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify, verifySnapshot } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
+import { writeAll } from '../../src/formats/system-files.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
   blockOf,
@@ -179,7 +180,8 @@ test('nothing in a file commands the terminal that it is told about on', async (
   const path = join(folder, 'points');
   const fd = openSync(path, 'w');
   const origin = 'pack\u001b[2J\n  digest         0';
-  const writer = new NativeWriter(fd, { origin, count: 1, createdAt: CREATED_AT });
+  const put = (bytes: Uint8Array): void => writeAll(fd, bytes);
+  const writer = new NativeWriter(put, { origin, count: 1, createdAt: CREATED_AT });
   writer.write(blockOf([point({ id: 1 })]));
   writer.finish();
   closeSync(fd);

@@ -1,5 +1,5 @@
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
-import { type SortOptions, sortBlocks } from '../../src/formats/native/sort.js';
+import { sortBlocks } from '../../src/formats/native/sort.js';
 import { renderPoint } from '../../src/model/point.js';
 import { isKdSorted, kdSorted } from '../support/kd-order.js';
 import { blockOf, COLUMNS, point } from '../support/native.js';
@@ -8,15 +8,6 @@ import { textsOf } from '../support/rows.js';
 import { assert, test } from '../support/uvu.js';
 
 const SEED = 37;
-
-async function sort(
-  blocks: readonly PointBlock[],
-  options: SortOptions = {},
-): Promise<readonly PointBlock[]> {
-  const sorted: PointBlock[] = [];
-  for await (const block of sortBlocks(blocks, options)) sorted.push(block);
-  return sorted;
-}
 
 const LARGEST = 2 * MAX_BLOCK_POINTS + 500;
 const POINTS = scatterNotes(SEED, LARGEST).map(pointOf);
@@ -53,7 +44,7 @@ function assertSameRecords(
   assert.equal([old!.length, now![at]], [now!.length, old![at]], label);
 }
 
-test('all points are still there, in order, in blocks that are full', async () => {
+test('all points are still there, in order, in blocks that are full', () => {
   for (const [count, blockPoints] of [
     [18, 5],
     [5_000, 333],
@@ -61,72 +52,47 @@ test('all points are still there, in order, in blocks that are full', async () =
     [LARGEST, 65_000],
   ] as const) {
     const before = blocks(count, blockPoints);
-    const after = await sort(before);
+    const after = [...sortBlocks(before)];
     assert.ok(isKdSorted(places(after)), `${count} points`);
     assertSameRecords(before, after, `${count} points`);
     assert.is(after.length, Math.ceil(count / MAX_BLOCK_POINTS));
   }
 });
 
-test('the same points make the same blocks, however they were cut, and sorted ones stay', async () => {
+test('the same points make the same blocks, however they were cut, and sorted ones stay', () => {
   const before = blocks(20_000, 3_000);
-  const sorted = await sort(before);
-  assert.equal(await sort(before), sorted);
-  assert.equal(await sort(sorted), sorted);
+  const sorted = [...sortBlocks(before)];
+  assert.equal([...sortBlocks(before)], sorted);
+  assert.equal([...sortBlocks(sorted)], sorted);
 });
 
-test('points that another writer put in order stay in it, whatever the size of its blocks', async () => {
+test('points that another writer put in order stay in it, whatever the size of its blocks', () => {
   const notes = kdSorted(scatterNotes(SEED, 4_000));
   const parts = [1, 700, 4_000].map((to, i, all) => notes.slice(all[i - 1] ?? 0, to));
-  const after = await sort(parts.map((part) => blockOf(part.map(pointOf))));
+  const after = [...sortBlocks(parts.map((part) => blockOf(part.map(pointOf))))];
   assert.equal(after, [blockOf(notes.map(pointOf))]);
 });
 
-test('none, one and points all in one place need no sorting', async () => {
+test('none, one and points all in one place need no sorting', () => {
   const same = Array.from({ length: 300 }, (_, i) => point({ id: i + 1 }));
-  assert.equal(await sort([]), []);
+  assert.equal([...sortBlocks([])], []);
   for (const points of [same.slice(0, 1), same]) {
     const block = blockOf(points);
-    assert.equal(await sort([block]), [block]);
+    assert.equal([...sortBlocks([block])], [block]);
   }
 });
 
-test('a block ends before its records are more than the format allows', async () => {
+test('a block ends before its records are more than the format allows', () => {
   const long = Array.from({ length: 300 }, (_, i) =>
     point({ id: i + 1, lon: (i * 77) % 180, lat: i % 90, comment: 'x'.repeat(262_142 - 250) }),
   );
   const before = [blockOf(long)];
-  const after = await sort(before);
+  const after = [...sortBlocks(before)];
   assert.is(after.length, 3);
   assert.ok(isKdSorted(places(after)));
   assertSameRecords(before, after, 'long records');
   const record = Buffer.byteLength(renderPoint(long[0]!));
   assert.ok(after[0]!.count >= Math.floor(2 ** 25 / (record + 2)), `${after[0]!.count}`);
-});
-
-test('it tells how far it is, and stops when it is told to', async () => {
-  const before = blocks(LARGEST, 65_000);
-  const steps: number[] = [];
-  const onProgress = (done: number, total: number): void => {
-    assert.is(total, LARGEST);
-    steps.push(done);
-  };
-  await sort(before, { onProgress });
-  assert.equal(steps, [MAX_BLOCK_POINTS, 2 * MAX_BLOCK_POINTS, LARGEST]);
-
-  // before it begins, and after two blocks
-  for (const after of [0, 2]) {
-    const stop = new AbortController();
-    const reason = new Error('interrupted');
-    let left = after;
-    if (left === 0) stop.abort(reason);
-    const stopping = (): void => {
-      if (--left === 0) stop.abort(reason);
-    };
-    const options = { onProgress: stopping, signal: stop.signal };
-    const error = await sort(before, options).catch((thrown: unknown) => thrown);
-    assert.is(error, reason, `after ${after} steps`);
-  }
 });
 
 test.run();

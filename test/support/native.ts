@@ -7,6 +7,7 @@ import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
 import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
+import { writeAll } from '../../src/formats/system-files.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
@@ -51,7 +52,7 @@ export function writeNative(
   try {
     const count = blocks.reduce((sum, block) => sum + block.count, 0);
     const labels = { origin: 'a test', count, createdAt: CREATED_AT, watermark };
-    const writer = new NativeWriter(fd, labels);
+    const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
     for (const block of blocks) writer.write(block);
     return writer.finish(notifications);
   } finally {

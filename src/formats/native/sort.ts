@@ -1,32 +1,19 @@
-import { setImmediate as turn } from 'node:timers/promises';
 import KDBush from 'kdbush';
 import { allocateColumns, MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../kd-order.js';
-import type { Progress } from '../snapshot.js';
 import { MAX_RECORDS_SIZE } from './format.js';
-
-export interface SortOptions {
-  readonly onProgress?: Progress;
-  readonly signal?: AbortSignal | undefined;
-}
 
 /**
  * Yields the points of blocks in the order of the kd-tree, for loads that need not sort. The same
  * points make the same blocks, however they were cut. Holds one block more, and 28 bytes a point.
  */
-export async function* sortBlocks(
-  blocks: readonly PointBlock[],
-  { onProgress = () => {}, signal }: SortOptions = {},
-): AsyncGenerator<PointBlock, void, undefined> {
+export function* sortBlocks(blocks: readonly PointBlock[]): Generator<PointBlock> {
   const ids = kdIds(blocks);
   const places = placesOf(blocks, ids.length);
   for (let row = 0; row < ids.length; ) {
-    await turn();
-    signal?.throwIfAborted();
     const block = gather(blocks, places, ids.subarray(row, row + MAX_BLOCK_POINTS));
     row += block.count;
     yield block;
-    onProgress(row, ids.length);
   }
 }
 

@@ -3,7 +3,6 @@ import type { Notification } from '../../model/notification.js';
 import { attributesOf } from '../attributes.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { MAGIC } from '../snapshot.js';
-import { writeAll } from '../system-files.js';
 import {
   binMark,
   columnsObject,
@@ -26,22 +25,24 @@ export interface NativeTotals {
   readonly bytes: number;
 }
 
-/**
- * Writes a native snapshot from front to back into an empty file that is open for writing: its
- * blocks, then `finish`. Holds one block at a time. File system errors pass through as they are; the
- * descriptor stays the caller's to close.
- */
+/** Makes the bytes of a native snapshot from front to back: its blocks, then `finish`. */
 export class NativeWriter {
-  readonly #fd: number;
+  readonly #put: (bytes: Uint8Array) => void;
   /** The CRC-32 of every frame so far, in order. */
   readonly #crcs: number[] = [];
   #bytes = 0;
   #blocks = 0;
   #points = 0;
 
-  /** Throws a RangeError when no timestamp can say when the export was made. */
-  constructor(fd: number, labels: Labels) {
-    this.#fd = fd;
+  /**
+   * Gives all bytes to `put`, in order. Throws a RangeError when no timestamp can say when the
+   * export was made.
+   */
+  constructor(put: (bytes: Uint8Array) => void, labels: Labels) {
+    this.#put = (bytes) => {
+      this.#bytes += bytes.length;
+      put(bytes);
+    };
     this.#put(MAGIC);
     this.#frame([headerObject(labels)]);
   }
@@ -100,11 +101,6 @@ export class NativeWriter {
     for (const part of object) this.#put(part);
     this.#put(uint32(crc));
     this.#crcs.push(crc);
-  }
-
-  #put(bytes: Uint8Array): void {
-    writeAll(this.#fd, bytes);
-    this.#bytes += bytes.length;
   }
 }
 

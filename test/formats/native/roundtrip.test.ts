@@ -1,17 +1,14 @@
-import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
-import { NativeWriter } from '../../../src/formats/native/write.js';
-import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
 import * as native from '../../support/native.js';
-import { pointOf, scatterNotes } from '../../support/notes.js';
-import { assert, failure, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
+import { assert, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
 
 const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;
 
@@ -116,8 +113,7 @@ test('points with more bytes than a block may have become several blocks', async
   assert.is(long.length[0], MAX_RECORD_BYTES);
   const block = repeat(long, 257);
   unwritable([block], [], /at most 65536 points and 33554432 bytes/);
-  const sorted: PointBlock[] = [];
-  for await (const each of sortBlocks([block])) sorted.push(each);
+  const sorted = [...sortBlocks([block])];
   assert.equal(pluck(sorted, 'count'), [128, 128, 1]);
   assert.ok(Buffer.concat(sorted.map((each) => each.records)).equals(block.records));
   assert.is((await written(sorted)).totals.blocks, 3);
@@ -150,51 +146,6 @@ test('the same points make the same bytes and the same digest, others do not', a
   assert.is.not(other.report.digest, first.report.digest);
   const block = blockOf([point({ id: 1 })]);
   unwritable([{ ...block, records: block.records.subarray(1) }], [], /add up/);
-});
-
-/** Many are announced: they are written by a thread. */
-const MANY = { origin: 'a test', count: 1_000_000, createdAt: CREATED_AT };
-
-function makeBlocks(): PointBlock[] {
-  return [1, 2, 3].map((seed) => {
-    const block = blockOf(scatterNotes(seed, 40).map(pointOf));
-    return { ...block, records: new Uint8Array(block.records) };
-  });
-}
-
-async function writing(path: string, blocks: AsyncIterable<PointBlock>): Promise<unknown> {
-  const fd = openSync(path, 'w');
-  try {
-    return await writeBlocks(fd, MANY, blocks, [notification(1)]);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-async function* oneByOne(blocks: readonly PointBlock[], error?: Error): AsyncGenerator<PointBlock> {
-  yield* blocks;
-  if (error !== undefined) throw error;
-}
-
-test('a thread writes the same bytes', async () => {
-  const [path, other] = [join(folder, 'thread'), join(folder, 'direct')];
-  const totals = await writing(path, oneByOne(makeBlocks()));
-  const fd = openSync(other, 'w');
-  const writer = new NativeWriter(fd, MANY);
-  for (const block of makeBlocks()) writer.write(block);
-  assert.equal(totals, writer.finish([notification(1)]));
-  closeSync(fd);
-  assert.ok(readFileSync(path).equals(readFileSync(other)));
-});
-
-test('what goes wrong in the thread, or before it, reaches the caller', async () => {
-  const path = join(folder, 'wrong');
-  const cut = { ...makeBlocks()[0]!, records: new Uint8Array(1) };
-  assert.match((await failure(writing(path, oneByOne([cut])))).message, /^the block's lengths add/);
-  const full = await failure(writing('/dev/full', oneByOne(makeBlocks())));
-  assert.is((full as NodeJS.ErrnoException).code, 'ENOSPC');
-  const error = new Error('the blocks end here');
-  assert.is(await failure(writing(path, oneByOne(makeBlocks(), error))), error);
 });
 
 function unwritable(blocks: PointBlock[], notes: Notification[], why: RegExp): void {
