@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import type { PointBlock } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { NativeReader } from '../formats/native/read.js';
@@ -6,48 +7,135 @@ import {
   doubtOf,
   type Leniency,
   type LoadReport,
+  type Progress,
   problemTexts,
-  type ReadOptions,
-  type SnapshotFormat,
   type SnapshotReader,
 } from '../formats/snapshot.js';
-import type { Box } from '../model/query.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
-import type { Microseconds } from '../model/units.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, STANDARD, tell, withInput } from './arguments.js';
 import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './pack.js';
 
 export type VerifyOptions = RunOptions & Leniency;
 
-/** Verifies a file, or `-` for standard input. Returns the exit code, 1 for a bad file. */
+const MAX_REASONS = 10;
+
+/**
+ * Reads all of a snapshot file, or `-` for standard input, checks every rule there is, and tells
+ * what is in it. Of a native file the rules are also what serving takes on trust: each record's own
+ * JSON, its columns, and that ids are unique. A file with more invalid records than `maxInvalid`,
+ * a page of a longer list and a file without points are bad, too. Returns the exit code, 1 for a bad
+ * file.
+ */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   await openTimeZone(options.timeZone ?? 'UTC');
-  return withInput(path, STANDARD, options, (copy, name) => verifyFile(copy, name, options));
+  return withInput(path, STANDARD, options, async (copy, name) => {
+    const findings = new Findings();
+    const bar = startProgress('Verifying', options.progressTo);
+    try {
+      await read(copy, findings, options, bar.update);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      findings.fail(error.message);
+    } finally {
+      bar.stop();
+      findings.reader?.close();
+    }
+    tell(linesOf(name, findings), name, options);
+    return findings.reasonCount === 0 ? 0 : 1;
+  });
 }
 
-async function verifyFile(path: string, name: string, options: VerifyOptions): Promise<0 | 1> {
-  const bar = startProgress('Verifying', options.progressTo);
-  let report: VerifyReport;
-  try {
-    report = await verifySnapshot(path, { ...options, onProgress: bar.update });
-  } finally {
-    bar.stop();
+async function read(
+  path: string,
+  findings: Findings,
+  options: VerifyOptions,
+  onProgress: Progress,
+): Promise<void> {
+  const { timeZone, maxInvalid: allowed = 0 } = options;
+  // every invalid record is to be found, not just the first
+  const reading = { timeZone, maxInvalid: Number.MAX_SAFE_INTEGER, onProgress };
+  const reader = await openSnapshot(path, reading);
+  findings.reader = reader;
+  const audit =
+    reader.format === 'native' ? new NativeAudit((reason) => findings.fail(reason)) : undefined;
+  for await (const block of reader.blocks()) {
+    findings.add(block);
+    audit?.check(block);
+    await setImmediate();
   }
-  tell(reportLines(name, report), name, options);
-  return report.reasonCount === 0 ? 0 : 1;
+  const load = reader.report();
+  findings.load = load;
+  audit?.checkNotifications(load.notifications);
+  if (load.invalid > allowed) {
+    for (const text of problemTexts(load.problems)) findings.fail(text);
+    findings.reasonCount = load.invalid;
+  } else {
+    const doubt = doubtOf(load, options);
+    if (doubt !== undefined) findings.fail(`${path}: ${doubt}`);
+  }
 }
 
-function reportLines(path: string, report: VerifyReport): string[] {
-  const { format, origin, points, blocks, extent, load } = report;
+/** What a snapshot file holds, as far as it was read, and what is wrong with it. */
+class Findings {
+  /** Undefined when the file could not be opened as any. */
+  reader: SnapshotReader | undefined;
+  /** What the reader found; undefined when the file is broken. */
+  load: LoadReport | undefined;
+  points = 0;
+  blocks = 0;
+  withTags = 0;
+  withImage = 0;
+  readonly lat = new Span();
+  readonly lon = new Span();
+  readonly createdAt = new Span();
+  readonly modifiedAt = new Span();
+  /** Why the file is not good: the first few reasons, and how many there are. */
+  readonly reasons: string[] = [];
+  reasonCount = 0;
+
+  fail(reason: string): void {
+    this.reasonCount += 1;
+    if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
+  }
+
+  add({ count, records, ...columns }: PointBlock): void {
+    this.points += count;
+    this.blocks += 1;
+    // inside a text every quote has a backslash before it, so these can only be keys
+    this.withTags += occurrences(records, ',"tags":[');
+    this.withImage += occurrences(records, ',"image":"');
+    for (const name of ['lat', 'lon', 'createdAt', 'modifiedAt'] as const) {
+      this[name].widen(columns[name]);
+    }
+  }
+}
+
+class Span {
+  first = Infinity;
+  last = -Infinity;
+
+  widen(column: Float64Array): void {
+    for (const value of column) {
+      if (value < this.first) this.first = value;
+      if (value > this.last) this.last = value;
+    }
+  }
+}
+
+function linesOf(path: string, findings: Findings): string[] {
+  const { reader, load, points, blocks, lat, lon, reasons, reasonCount } = findings;
   const lines: string[] = [];
-  if (format !== undefined) {
-    const inBlocks = format === 'native' ? `, ${counted(blocks, 'block')}` : '';
-    lines.push(`${path}: ${format}, ${counted(points, 'point')}${inBlocks}`);
+  if (reader !== undefined) {
+    const inBlocks = reader.format === 'native' ? `, ${counted(blocks, 'block')}` : '';
+    lines.push(`${path}: ${reader.format}, ${counted(points, 'point')}${inBlocks}`);
   }
-  if (origin !== undefined) lines.push(`  origin         ${origin.replaceAll('\n', ' ')}`);
+  if (reader?.format === 'native') {
+    const { origin } = reader as NativeReader;
+    lines.push(`  origin         ${origin.replaceAll('\n', ' ')}`);
+  }
   if (load !== undefined) {
     lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
     lines.push(`  notifications  ${whole(load.notifications.length)}`);
@@ -56,133 +144,34 @@ function reportLines(path: string, report: VerifyReport): string[] {
       lines.push(`  journal        ${watermark.journal} up to ${whole(watermark.sequence)}`);
     }
   }
-  if (extent !== undefined) {
-    const { west, south, east, north } = extent;
-    lines.push(`  extent         lon ${west} to ${east}, lat ${south} to ${north}`);
-    lines.push(`  created        ${spanText(report.createdAt)}`);
-    lines.push(`  modified       ${spanText(report.modifiedAt)}`);
-    lines.push(`  with tags      ${whole(report.withTags)}`);
-    lines.push(`  with an image  ${whole(report.withImage)}`);
+  if (points > 0) {
+    lines.push(
+      `  extent         lon ${lon.first} to ${lon.last}, lat ${lat.first} to ${lat.last}`,
+      `  created        ${spanText(findings.createdAt)}`,
+      `  modified       ${spanText(findings.modifiedAt)}`,
+      `  with tags      ${whole(findings.withTags)}`,
+      `  with an image  ${whole(findings.withImage)}`,
+    );
   }
   if (load !== undefined) {
     lines.push(`  digest         ${load.digest}`);
     // where they are why the file is not good, they are named below
-    const named = report.reasonCount === 0 ? leftOutLines(load) : [];
+    const named = reasonCount === 0 ? leftOutLines(load) : [];
     if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
     else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
     for (const line of [...unknownKeyLines(load), ...localTimeLines(load)]) lines.push(`  ${line}`);
-    if (report.reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
+    if (reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
   }
-  if (report.reasonCount === 0) return [...lines, 'good'];
-  lines.push(`not good, for ${counted(report.reasonCount, 'reason')}:`);
-  for (const reason of report.reasons) lines.push(`  ${reason}`);
-  const more = report.reasonCount - report.reasons.length;
+  if (reasonCount === 0) return [...lines, 'good'];
+  lines.push(`not good, for ${counted(reasonCount, 'reason')}:`);
+  for (const reason of reasons) lines.push(`  ${reason}`);
+  const more = reasonCount - reasons.length;
   if (more > 0) lines.push(`  and ${whole(more)} more`);
   return lines;
 }
 
-function spanText(span: Span | undefined): string {
-  return span === undefined ? '' : `${formatUtc(span.first)} to ${formatUtc(span.last)}`;
-}
-
-const MAX_REASONS = 10;
-
-interface Span {
-  readonly first: Microseconds;
-  readonly last: Microseconds;
-}
-
-/** What a snapshot file holds, as far as it was read, and what is wrong with it. */
-export interface VerifyReport {
-  /** Undefined when the file could not be opened as any. */
-  readonly format: SnapshotFormat | undefined;
-  /** What a native file says of where its points come from. */
-  readonly origin: string | undefined;
-  readonly points: number;
-  readonly blocks: number;
-  readonly withTags: number;
-  readonly withImage: number;
-  /** The smallest box around the points; undefined when there are none. */
-  readonly extent: Box | undefined;
-  readonly createdAt: Span | undefined;
-  readonly modifiedAt: Span | undefined;
-  /** What the reader found; undefined when the file is broken. */
-  readonly load: LoadReport | undefined;
-  /** Why the file is not good: the first few reasons, and how many there are. */
-  readonly reasons: readonly string[];
-  readonly reasonCount: number;
-}
-
-/**
- * Reads all of a snapshot file and checks every rule there is. Of a native file that is also what
- * serving takes on trust: each record's own JSON, its columns, and that ids are unique. A bad file
- * is no error but a report with reasons; more invalid records than `maxInvalid` are one, and so are
- * a page of a longer list and a file without points.
- */
-export async function verifySnapshot(
-  path: string,
-  options: ReadOptions & Leniency,
-): Promise<VerifyReport> {
-  const reasons: string[] = [];
-  let reasonCount = 0;
-  const fail = (reason: string): void => {
-    reasonCount += 1;
-    if (reasons.length < MAX_REASONS) reasons.push(reason);
-  };
-  let [points, blocks, withTags, withImage] = [0, 0, 0, 0];
-  let [lat, lon]: (Span | undefined)[] = [];
-  let [createdAt, modifiedAt]: (Span | undefined)[] = [];
-  let reader: SnapshotReader | undefined;
-  let load: LoadReport | undefined;
-  try {
-    // every invalid record is to be found, not just the first
-    reader = await openSnapshot(path, { ...options, maxInvalid: Number.MAX_SAFE_INTEGER });
-    const audit = reader.format === 'native' ? new NativeAudit(fail) : undefined;
-    for await (const block of reader.blocks()) {
-      points += block.count;
-      blocks += 1;
-      // inside a text every quote has a backslash before it, so these can only be keys
-      withTags += occurrences(block.records, ',"tags":[');
-      withImage += occurrences(block.records, ',"image":"');
-      lat = widened(lat, block.lat);
-      lon = widened(lon, block.lon);
-      createdAt = widened(createdAt, block.createdAt);
-      modifiedAt = widened(modifiedAt, block.modifiedAt);
-      audit?.check(block);
-      await setImmediate();
-    }
-    load = reader.report();
-    audit?.checkNotifications(load.notifications);
-    if (load.invalid > (options.maxInvalid ?? 0)) {
-      for (const text of problemTexts(load.problems)) fail(text);
-      reasonCount = load.invalid;
-    } else {
-      const doubt = doubtOf(load, options);
-      if (doubt !== undefined) fail(`${path}: ${doubt}`);
-    }
-  } catch (error) {
-    if (!(error instanceof InputError)) throw error;
-    fail(error.message);
-  } finally {
-    reader?.close();
-  }
-  const origin = reader?.format === 'native' ? (reader as NativeReader).origin : undefined;
-  const extent = lat &&
-    lon && { west: lon.first, south: lat.first, east: lon.last, north: lat.last };
-  return {
-    ...{ format: reader?.format, origin, points, blocks, withTags, withImage, extent },
-    ...{ createdAt, modifiedAt, load, reasons, reasonCount },
-  };
-}
-
-/** The span with the values of a column, too. */
-function widened(span: Span | undefined, column: Float64Array): Span | undefined {
-  let { first, last } = span ?? { first: Number.POSITIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
-  for (const value of column) {
-    if (value < first) first = value;
-    if (value > last) last = value;
-  }
-  return first <= last ? { first, last } : undefined;
+function spanText({ first, last }: Span): string {
+  return `${formatUtc(first)} to ${formatUtc(last)}`;
 }
 
 function occurrences(bytes: Uint8Array, text: string): number {
