@@ -1,42 +1,93 @@
 import { randomInt } from 'node:crypto';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { AttributeColumns } from './block.js';
-import { RecordAttributes } from './record-layout.js';
+import {
+  createMemberPlaces,
+  findMembers,
+  isRendered,
+  type MemberPlaces,
+  memberOf,
+  valueStart,
+} from './record-layout.js';
 
-/** Reads the attributes out of records, which stand end to end and have these lengths. */
+const STATUS = memberOf('status');
+const IMAGE_MEMBER = memberOf('image');
+const IS_PROCESSED = memberOf('is_processed');
+const CREATED_BY = memberOf('created_by');
+const TAGS = memberOf('tags');
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const ZERO = 0x30;
+const LETTER_T = 0x74;
+
+/**
+ * Reads the attributes out of records, which stand end to end and have these lengths; some 300 ns
+ * each. A record that is not written as the API renders it has none.
+ */
 export function attributesOf(records: Uint8Array, length: Uint32Array): AttributeColumns {
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const count = length.length;
   const [statuses, tagTexts] = [new TextNumbers(), new TextNumbers()];
-  const columns = {
-    status: new Uint32Array(count),
-    flags: new Uint8Array(count),
-    createdBy: new Float64Array(count).fill(-1),
-    tagCounts: new Uint32Array(count),
-  };
+  const status = new Uint32Array(count);
+  const flags = new Uint8Array(count);
+  const createdBy = new Float64Array(count).fill(-1);
+  const tagCounts = new Uint32Array(count);
   const tags: number[] = [];
-  const record = new RecordAttributes();
+  const places = createMemberPlaces();
   let start = 0;
   for (let i = 0; i < count; i++) {
     const end = start + length[i]!;
-    const isRead = record.read(bytes, start, end);
+    findMembers(bytes, places, undefined, start, end);
     start = end;
-    const { statusFrom, statusTo, tagBounds } = record;
-    columns.status[i] = statuses.add(bytes, isRead ? statusFrom : 0, isRead ? statusTo : 0);
-    if (!isRead) continue;
-    columns.flags[i] = (record.isProcessed ? PROCESSED : 0) | (record.hasImage ? IMAGE : 0);
-    columns.createdBy[i] = record.createdBy;
-    columns.tagCounts[i] = record.tagCount;
-    for (let tag = 0; tag < 2 * record.tagCount; tag += 2) {
-      tags.push(tagTexts.add(bytes, tagBounds[tag]!, tagBounds[tag + 1]!));
+    const before = tags.length;
+    if (!isRendered(bytes, places, end) || !addTags(bytes, places, tagTexts, tags)) {
+      tags.length = before;
+      status[i] = statuses.add(bytes, 0, 0);
+      continue;
     }
+    status[i] = statuses.add(bytes, valueStart(places, STATUS) + 1, places[2 * STATUS + 1]! - 1);
+    const isProcessed = bytes[valueStart(places, IS_PROCESSED)] === LETTER_T;
+    const hasImage = places[2 * IMAGE_MEMBER + 1]! > 0;
+    flags[i] = (isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
+    const userEnd = places[2 * CREATED_BY + 1]!;
+    if (userEnd > 0) createdBy[i] = wholeNumber(bytes, valueStart(places, CREATED_BY), userEnd);
+    tagCounts[i] = tags.length - before;
   }
   return {
-    ...columns,
+    ...{ status, flags, createdBy, tagCounts },
     statusTexts: statuses.keys().map(utf8),
     tagTexts: tagTexts.keys().map(utf8),
     tags: Uint32Array.from(tags),
   };
+}
+
+/** Adds the numbers of a record's tags; false where these are no list of texts. */
+function addTags(
+  bytes: Uint8Array,
+  places: MemberPlaces,
+  texts: TextNumbers,
+  tags: number[],
+): boolean {
+  // between the brackets
+  const from = valueStart(places, TAGS) + 1;
+  const to = places[2 * TAGS + 1]! - 1;
+  for (let at = from; at < to; at++) {
+    if (bytes[at] !== QUOTE || (at > from && bytes[at - 1] !== COMMA)) return false;
+    const start = at + 1;
+    for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+    if (at >= to) return false;
+    tags.push(texts.add(bytes, start, at++));
+  }
+  return true;
+}
+
+/** The number that the digits in bytes `from` to `to - 1` say. */
+export function wholeNumber(bytes: Uint8Array, from: number, to: number): number {
+  let number = 0;
+  for (let at = from; at < to; at++) number = number * 10 + (bytes[at]! - ZERO);
+  return number;
 }
 
 function utf8(bytes: string): string {

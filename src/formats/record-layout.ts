@@ -115,7 +115,7 @@ export function findMembers(
 }
 
 /** Whether members have the names, commas and braces of a rendered record, which ends at `to`. */
-function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
+export function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
   let at = places[0]! - 1;
   for (let member = 0; member <= LAST_MEMBER; member++) {
     if (places[2 * member + 1] === 0) continue;
@@ -208,64 +208,4 @@ export function copyBytes(
   if (to - from < LEAST_SET) for (let i = from; i < to; i++) target[i + move] = source[i]!;
   else target.set(source.subarray(from, to), at);
   return to + move;
-}
-
-/** What filters may ask of a rendered record besides place and times, in some 300 ns. */
-export class RecordAttributes {
-  /** Where the status stands in the bytes, as JSON has it, without its quotes. */
-  statusFrom = 0;
-  statusTo = 0;
-  isProcessed = false;
-  hasImage = false;
-  /** -1 where there is none. */
-  createdBy = -1;
-  /** How many tags there are; where each begins and ends in the bytes, without its quotes. */
-  tagCount = 0;
-  tagBounds: Uint32Array = new Uint32Array(32);
-  readonly #places = createMemberPlaces();
-
-  /** Bytes `from` to `to - 1`; false, and no attributes, where the form is another. */
-  read(bytes: Uint8Array, from: number, to: number): boolean {
-    const places = this.#places;
-    this.createdBy = -1;
-    this.tagCount = 0;
-    findMembers(bytes, places, undefined, from, to);
-    if (!isRendered(bytes, places, to)) return false;
-    this.statusFrom = valueStart(places, STATUS) + 1;
-    this.statusTo = places[2 * STATUS + 1]! - 1;
-    this.hasImage = places[2 * IMAGE + 1]! > 0;
-    this.isProcessed = bytes[valueStart(places, IS_PROCESSED)] === LETTER_T;
-    const userTo = places[2 * CREATED_BY + 1]!;
-    if (userTo > 0) {
-      this.createdBy = 0;
-      for (let at = valueStart(places, CREATED_BY); at < userTo; at++) {
-        this.createdBy = this.createdBy * 10 + (bytes[at]! - ZERO);
-      }
-    }
-    const tagsTo = places[2 * TAGS + 1]!;
-    return tagsTo === 0 || this.#readTags(bytes, valueStart(places, TAGS) + 1, tagsTo - 1);
-  }
-
-  /** Reads the texts between the brackets of a list; false where there is anything else. */
-  #readTags(bytes: Uint8Array, from: number, to: number): boolean {
-    for (let at = from; at < to; at++) {
-      if (bytes[at] !== QUOTE || (at > from && bytes[at - 1] !== COMMA)) return false;
-      const start = at + 1;
-      for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
-      if (at >= to) return false;
-      this.#addTag(start, at++);
-    }
-    return true;
-  }
-
-  #addTag(from: number, to: number): void {
-    const at = 2 * this.tagCount++;
-    if (at === this.tagBounds.length) {
-      const larger = new Uint32Array(2 * at);
-      larger.set(this.tagBounds);
-      this.tagBounds = larger;
-    }
-    this.tagBounds[at] = from;
-    this.tagBounds[at + 1] = to;
-  }
 }

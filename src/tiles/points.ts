@@ -1,3 +1,4 @@
+import { wholeNumber } from '../formats/attributes.js';
 import {
   createMemberPlaces,
   findMembers,
@@ -176,12 +177,6 @@ class Members {
     if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
     return layer.ownJsonText(record, from + 1, to - 1);
   }
-}
-
-function wholeNumber(record: Uint8Array, from: number, to: number): number {
-  let number = 0;
-  for (let i = from; i < to; i++) number = number * 10 + (record[i]! - 0x30);
-  return number;
 }
 
 /** Bytes of records read for a tile: 10,000 of 256 KiB would be gigabytes. */
