@@ -142,12 +142,16 @@ export function readColumns(
     throw fail(`records_size must be at most ${MAX_RECORDS_SIZE}, got ${recordsSize}`);
   }
   const block = take(count);
-  copyColumn(fields, 'id', block.id, fail);
-  copyColumn(fields, 'lat', block.lat, fail);
-  copyColumn(fields, 'lon', block.lon, fail);
-  copyColumn(fields, 'created_at', block.createdAt, fail);
-  copyColumn(fields, 'modified_at', block.modifiedAt, fail);
-  copyColumn(fields, 'length', block.length, fail);
+  for (const [key, { buffer, byteLength }] of [
+    ['id', block.id],
+    ['lat', block.lat],
+    ['lon', block.lon],
+    ['created_at', block.createdAt],
+    ['modified_at', block.modifiedAt],
+    ['length', block.length],
+  ] as const) {
+    new Uint8Array(buffer).set(binOf(fields, key, byteLength, fail));
+  }
   checkColumns(block, recordsSize, fail);
   return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail) };
 }
@@ -171,25 +175,15 @@ function checkNotification(item: unknown, fail: Fail): Notification {
 }
 
 /**
- * The bytes of a `bin`, a view of the object that was decoded. What the decoder makes of msgpackr's
- * own type for arrays is none: its bytes are a copy.
+ * The bytes of a column, whose size is a multiple of 4 where none is given: a view of the object
+ * that was decoded. What the decoder makes of msgpackr's own type for arrays is no `bin`.
  */
-function binOf(fields: Fields, key: string): Buffer | undefined {
-  const value = fields[key];
-  return value instanceof Buffer ? value : undefined;
-}
-
-function copyColumn(
-  fields: Fields,
-  key: string,
-  column: Float64Array | Uint32Array,
-  fail: Fail,
-): void {
-  const bytes = binOf(fields, key);
-  if (bytes?.length !== column.byteLength) {
-    throw fail(`${key} must be a bin of ${column.byteLength} bytes`);
-  }
-  new Uint8Array(column.buffer, 0, column.byteLength).set(bytes);
+function binOf(fields: Fields, key: string, size: number | undefined, fail: Fail): Buffer {
+  const bytes = fields[key];
+  const isWanted = (length: number): boolean =>
+    size === undefined ? length % 4 === 0 : length === size;
+  if (bytes instanceof Buffer && isWanted(bytes.length)) return bytes;
+  throw fail(`${key} must be a bin of ${size ?? 'a multiple of 4'} bytes`);
 }
 
 function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void {
@@ -230,14 +224,16 @@ function wholeNumber(fields: Fields, key: string, fail: Fail): number {
 
 /** Checks the attributes of a block of `count` points and copies them to where they are aligned. */
 export function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
+  const copy = (key: string, size?: number): ArrayBuffer =>
+    Uint8Array.from(binOf(fields, key, size, fail)).buffer;
   const attributes: AttributeColumns = {
     statusTexts: textsOf(fields, 'statuses', fail),
-    status: new Uint32Array(bytesOf(fields, 'status', 4 * count, fail)),
-    flags: new Uint8Array(bytesOf(fields, 'flags', count, fail)),
-    createdBy: new Float64Array(bytesOf(fields, 'created_by', 8 * count, fail)),
+    status: new Uint32Array(copy('status', 4 * count)),
+    flags: new Uint8Array(copy('flags', count)),
+    createdBy: new Float64Array(copy('created_by', 8 * count)),
     tagTexts: textsOf(fields, 'tag_texts', fail),
-    tagCounts: new Uint32Array(bytesOf(fields, 'tag_counts', 4 * count, fail)),
-    tags: new Uint32Array(bytesOf(fields, 'tags', undefined, fail)),
+    tagCounts: new Uint32Array(copy('tag_counts', 4 * count)),
+    tags: new Uint32Array(copy('tags')),
   };
   checkAttributes(attributes, count, fail);
   return attributes;
@@ -272,14 +268,4 @@ function textsOf(fields: Fields, key: string, fail: Fail): readonly string[] {
   const texts: unknown = fields[key];
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
   throw fail(`${key} must be a list of texts`);
-}
-
-/** A copy of the bytes of a column, whose size is a multiple of 4 where none is given. */
-function bytesOf(fields: Fields, key: string, size: number | undefined, fail: Fail): ArrayBuffer {
-  const bytes = binOf(fields, key);
-  if (bytes === undefined) throw fail(`${key} must be a bin`);
-  if (size === undefined ? bytes.length % 4 !== 0 : bytes.length !== size) {
-    throw fail(`${key} must be a bin of ${size ?? 'a multiple of 4'} bytes`);
-  }
-  return Uint8Array.from(bytes).buffer;
 }
