@@ -7,38 +7,14 @@ import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js
 /** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */
 const LOOK = 8;
 
-/** The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}. */
-export function polygonRegion(rings: readonly Float64Array[], shift: number): Region {
-  const frame = frameOf(rings[0]!, shift);
-  let shape: Shape | undefined;
-  const shapeOf = (): Shape => {
-    shape ??= new Shape(rings, shift);
-    return shape;
-  };
-  return {
-    frame,
-    overlap: (boxes, at) => shapeOf().overlap(boxes, at),
-    contains: (coords, row) => shapeOf().contains(coords, row),
-    collect: (coords, from, to, boxes, box, bounds, at) =>
-      shapeOf().near(boxes, box).collect(coords, from, to, bounds, at),
-    work: () => (shape === undefined ? 0 : shape.looks * LOOK),
-  };
-}
-
-function frameOf(ring: Float64Array, shift: number): Box {
-  const [west, south, east, north] = cornersOf(ring);
-  return {
-    west: (west + shift) / UNITS_PER_DEGREE,
-    south: south / UNITS_PER_DEGREE,
-    east: (east + shift) / UNITS_PER_DEGREE,
-    north: north / UNITS_PER_DEGREE,
-  };
-}
-
-/** A polygon that is being asked about boxes and points, and what it remembers of these. */
-class Shape {
+/**
+ * The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}; and what
+ * it remembers of the boxes that it was asked about.
+ */
+export class PolygonRegion implements Region {
+  readonly frame: Box;
   readonly #all: NearEdges;
-  readonly #frame: Corners;
+  readonly #corners: Corners;
   /** Boxes that are ACROSS, each within the one before it: a search goes from large to small. */
   readonly #stack: NearEdges[];
   #top = 0;
@@ -48,17 +24,20 @@ class Shape {
     const edges = edgesOf(rings, shift);
     this.#all = NearEdges.of(edges);
     this.#stack = [this.#all];
-    this.#frame = cornersOf(edges.ends.subarray(0, 4 * edges.ringEnds[0]!));
+    const corners = cornersOf(edges.ends.subarray(0, 4 * edges.ringEnds[0]!));
+    this.#corners = corners;
+    const [west, south, east, north] = corners.map((units) => units / UNITS_PER_DEGREE) as Corners;
+    this.frame = { west, south, east, north };
   }
 
-  get looks(): number {
-    return this.#all.looks;
+  work(): number {
+    return this.#all.looks * LOOK;
   }
 
   overlap(boxes: Float64Array, at: number): Overlap {
     const box = this.#box;
     for (let i = 0; i < 4; i++) box[i] = Math.round(boxes[at + i]! * UNITS_PER_DEGREE);
-    const [west, south, east, north] = this.#frame;
+    const [west, south, east, north] = this.#corners;
     if (box[0] > east || box[2] < west || box[1] > north || box[3] < south) return OUTSIDE;
     while (!this.#stack[this.#top]!.surrounds(box)) this.#top--;
     const top = this.#stack[this.#top]!;
@@ -73,16 +52,24 @@ class Shape {
     return overlap;
   }
 
-  /** The edges that decide about the points of a box. */
-  near(boxes: Float64Array, at: number): NearEdges {
-    this.overlap(boxes, at);
-    return this.#stack[this.#top]!;
+  collect(
+    coords: Float64Array,
+    from: Row,
+    to: Row,
+    boxes: Float64Array,
+    box: number,
+    bounds: Int32Array,
+    at: number,
+  ): number {
+    // leaves the edges that decide about the points of the box on top
+    this.overlap(boxes, box);
+    return this.#stack[this.#top]!.collect(coords, from, to, bounds, at);
   }
 
   contains(coords: Float64Array, row: Row): boolean {
     const x = Math.round(coords[2 * row]! * UNITS_PER_DEGREE);
     const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
-    const [west, south, east, north] = this.#frame;
+    const [west, south, east, north] = this.#corners;
     if (x < west || x > east || y < south || y > north) return false;
     return this.#all.holds(coords, row);
   }

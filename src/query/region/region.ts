@@ -2,7 +2,7 @@ import type { Box, Filters, Polygon } from '../../model/query.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
 import { circleRegion } from './circle.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Region } from './overlap.js';
-import { polygonRegion } from './polygon.js';
+import { PolygonRegion } from './polygon.js';
 
 /** The region that the filters describe; undefined where they leave the whole map. */
 export function regionOf(filters: Filters): Region | undefined {
@@ -20,8 +20,8 @@ function within(one: Region | undefined, other: Region | undefined): Region | un
 const TURN = 360 * UNITS_PER_DEGREE;
 
 function areaRegion({ rings, crosses }: Polygon): Region {
-  const region = polygonRegion(rings, 0);
-  return crosses ? eitherRegion(region, polygonRegion(rings, -TURN)) : region;
+  const region = new PolygonRegion(rings, 0);
+  return crosses ? eitherRegion(region, new PolygonRegion(rings, -TURN)) : region;
 }
 
 function boxesRegion(boxes: readonly Box[]): Region {
