@@ -2,7 +2,7 @@ import type { Dataset } from '../index/dataset.js';
 import type { Row } from '../index/order.js';
 import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
-import { bitOf, listMarkedRows } from './common/marks.js';
+import { bitOf, listMarked } from './common/marks.js';
 import {
   type Bounds,
   boundsOf,
@@ -78,7 +78,7 @@ function listMarkedRuns({ rows, budget }: Scratch, runs: Runs, bits: Int32Array)
   let count = 0;
   inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
     visitRuns(runs.bounds, cursor, to - from, (first, end) => {
-      count = listMarkedRows(bits, rows, count, first, end);
+      count = listMarked(bits, rows, count, first, end);
     }),
   );
   return count;

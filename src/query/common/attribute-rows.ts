@@ -1,3 +1,4 @@
+import type { LRUCache } from 'lru-cache';
 import type { Dataset } from '../../index/dataset.js';
 import { lowerBound, type Row } from '../../index/order.js';
 import {
@@ -16,9 +17,6 @@ import { type Budget, inStretches } from '../../model/budget.js';
 import type { Filters } from '../../model/query.js';
 import { bitOf, listMarked, markRows } from './marks.js';
 import { MARKED, RUN_TEST } from './plan.js';
-
-/** Combinations of values whose rows an engine keeps. */
-const KEPT = 16;
 
 /** Nanoseconds for a word of a bitmap that is combined with another one, counted or made. */
 const WORD = 1;
@@ -50,7 +48,7 @@ export function haveAttributes(filters: Filters): boolean {
  */
 export function findAttributeRows(
   { attributes, count }: Pick<Dataset, 'attributes' | 'count'>,
-  kept: Map<string, RowSet>,
+  kept: LRUCache<string, RowSet>,
   filters: Filters,
   budget: Budget,
 ): RowSet {
@@ -60,33 +58,15 @@ export function findAttributeRows(
   if (clauses.length === 1 && first.sets.length === 1) return first.sets[0]!;
   const key = keyOf(filters);
   const known = kept.get(key);
-  if (known === undefined) return combine(clauses, wordsOf(count), kept, key, budget);
-  keep(kept, key, known);
-  return known;
-}
-
-function combine(
-  clauses: readonly Clause[],
-  words: number,
-  kept: Map<string, RowSet>,
-  key: string,
-  budget: Budget,
-): RowSet {
-  const [first, ...others] = clauses;
-  const list = first!.sets.length === 1 ? first!.sets[0]!.rows : undefined;
+  if (known !== undefined) return known;
+  const words = wordsOf(count);
+  const list = first.sets.length === 1 ? first.sets[0]!.rows : undefined;
   const rows =
-    list === undefined ? joinBits(clauses, words, budget) : keepCommon(list, others, words, budget);
-  keep(kept, key, rows);
-  return rows;
-}
-
-/** The combination that was asked for least recently comes first, and is dropped. */
-function keep(kept: Map<string, RowSet>, key: string, rows: RowSet): void {
-  kept.delete(key);
+    list === undefined
+      ? joinBits(clauses, words, budget)
+      : keepCommon(list, clauses.slice(1), words, budget);
   kept.set(key, rows);
-  if (kept.size <= KEPT) return;
-  const [oldest] = kept.keys();
-  kept.delete(oldest!);
+  return rows;
 }
 
 function keyOf({ statuses, isProcessed, tags, tagsAll, createdBy, hasImage }: Filters): string {
@@ -183,7 +163,7 @@ function joinBits(clauses: readonly Clause[], words: number, budget: Budget): Ro
   const rows = new Int32Array(count);
   let end = 0;
   inStretches(budget, 0, words, WORD, (from, to) => {
-    end = listMarked(bits, rows, end, from, to);
+    end = listMarked(bits, rows, end, from << 5, to << 5);
   });
   return { count, rows };
 }

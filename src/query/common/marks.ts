@@ -27,25 +27,8 @@ export function markRun(bits: Int32Array, from: Row, to: Row): void {
   bits[last]! |= delta;
 }
 
-/** Lists the marked rows of words `from` to `to - 1`; returns where they end. */
-export function listMarked(
-  bits: Int32Array,
-  list: Int32Array,
-  at: number,
-  from: number,
-  to: number,
-): number {
-  let end = at;
-  for (let word = from; word < to; word++) {
-    for (let rest = bits[word]!; rest !== 0; rest &= rest - 1) {
-      list[end++] = (word << 5) + (31 - Math.clz32(rest & -rest));
-    }
-  }
-  return end;
-}
-
 /** Lists the marked ones of rows `from` to `to - 1`; returns where they end. */
-export function listMarkedRows(
+export function listMarked(
   bits: Int32Array,
   list: Int32Array,
   at: number,

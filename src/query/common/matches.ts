@@ -33,7 +33,7 @@ export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int
       const { bits } = matches;
       let at = 0;
       inStretches(budget, 0, bits.length, 32 * NEIGHBOUR, (from, to) => {
-        at = listMarked(bits, list, at, from, to);
+        at = listMarked(bits, list, at, from << 5, to << 5);
       });
       return list.subarray(0, count);
     }

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { RowSet } from '../../index/postings.js';
 import { Budget } from '../../model/budget.js';
 import { Runs } from './runs.js';
@@ -9,7 +10,7 @@ import { Runs } from './runs.js';
 export interface Scratch {
   budget: Budget;
   /** Rows by the attributes that were asked for last. */
-  readonly attributeRows: Map<string, RowSet>;
+  readonly attributeRows: LRUCache<string, RowSet>;
   readonly runs: Runs;
   /** Matches as a list of rows, as long as the dataset has rows. */
   readonly rows: Int32Array;
@@ -48,13 +49,15 @@ export const MAX_PAGE_ROWS = 1000;
 /** Up to `FEW` matches a bucket sort beats the native sort, whose call takes 1 µs. */
 export const FEW = 1_024;
 export const BUCKETS = 256;
+/** Combinations of attributes whose rows are kept. */
+const KEPT = 16;
 
 export function createScratch(rows: number): Scratch {
   const spans = Math.ceil(rows / BITS_PER_SPAN);
   const words = (spans * BITS_PER_SPAN) / 32;
   return {
     budget: new Budget(),
-    attributeRows: new Map(),
+    attributeRows: new LRUCache({ max: KEPT }),
     runs: new Runs(),
     rows: new Int32Array(rows),
     marks: { bits: new Int32Array(words), isUsed: false },

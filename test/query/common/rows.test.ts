@@ -1,11 +1,5 @@
 import { Random } from '../../../src/cli/generate/random.js';
-import {
-  bitOf,
-  listMarked,
-  listMarkedRows,
-  markRows,
-  markRun,
-} from '../../../src/query/common/marks.js';
+import { bitOf, listMarked, markRows, markRun } from '../../../src/query/common/marks.js';
 import { type Bounds, markWithin } from '../../../src/query/common/matches.js';
 import { costInRuns, Runs } from '../../../src/query/common/runs.js';
 import { assert, test } from '../../support/uvu.js';
@@ -77,7 +71,7 @@ test('marked rows are listed between any two rows', () => {
     for (let to = from; to <= ROWS; to++) {
       const expected = rows.filter((row) => row >= from && row < to);
       const list = new Int32Array(ROWS + 1);
-      const end = listMarkedRows(bits, list, 1, from, to);
+      const end = listMarked(bits, list, 1, from, to);
       assert.equal([...list.subarray(1, end)], expected, `${from} to ${to}`);
     }
   }
@@ -103,7 +97,7 @@ test('rows within two windows are marked and counted, whatever the ends of the s
     assert.equal(marked(bits), expected, `round ${round}`);
     assert.is(count, expected.length);
     const list = new Int32Array(ROWS);
-    assert.is(listMarked(bits, list, 0, 0, bits.length), count);
+    assert.is(listMarked(bits, list, 0, 0, 32 * bits.length), count);
     assert.equal([...list.subarray(0, count)], expected);
   }
 });
