@@ -40,12 +40,6 @@ export interface PackOptions extends RunOptions, Leniency {
   readonly notifications?: string;
 }
 
-export interface PackSummary extends NativeTotals {
-  readonly bytesRead: number;
-  readonly seconds: number;
-  readonly input: LoadReport;
-}
-
 /**
  * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
  * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the
@@ -56,12 +50,12 @@ export async function packSnapshot(
   input: string,
   output: string,
   options: PackOptions = {},
-): Promise<PackSummary> {
+): Promise<void> {
   await openTimeZone(options.timeZone ?? 'UTC');
   for (const path of [input, options.notifications]) {
     if (path !== undefined) refuseSameFile(path, output);
   }
-  return withInput(input, output, options, (path, name) => packFile(path, name, output, options));
+  await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
 /**
@@ -94,7 +88,7 @@ async function packFile(
   name: string,
   output: string,
   options: PackOptions,
-): Promise<PackSummary> {
+): Promise<void> {
   const { timeZone, stdout = process.stdout, further } = options;
   if (output === STANDARD && stdout.isTTY === true) {
     throw new InputError(
@@ -132,9 +126,16 @@ async function packFile(
     });
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
-    const summary = { ...totals, bytesRead, seconds, input: report };
-    tell(summaryLines(name, nameOf(output), summary), output, options);
-    return summary;
+    const rate = `${megabytes(bytesRead / seconds)}/s`;
+    const lines = [
+      `packed ${name} (${report.format}) into ${nameOf(output)}`,
+      `${counted(totals.points, 'point')}, ${counted(totals.notifications, 'notification')}, ` +
+        `${counted(totals.blocks, 'block')}`,
+      `${megabytes(bytesRead)} read, ${megabytes(totals.bytes)} written in ` +
+        `${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(totals.points / seconds))} points/s`,
+      ...reportLines(report),
+    ];
+    tell(lines, output, options);
   } finally {
     bar.stop();
     reader?.close();
@@ -187,19 +188,6 @@ export function refuseSameFile(input: string, output: string): void {
 
 function identity(path: string): BigIntStats | undefined {
   return statSync(path, { bigint: true, throwIfNoEntry: false });
-}
-
-function summaryLines(input: string, output: string, summary: PackSummary): string[] {
-  const { points, blocks, notifications, bytes, bytesRead, seconds, input: report } = summary;
-  const rate = `${megabytes(bytesRead / seconds)}/s`;
-  const lines = [
-    `packed ${input} (${report.format}) into ${output}`,
-    `${counted(points, 'point')}, ${counted(notifications, 'notification')}, ` +
-      `${counted(blocks, 'block')}`,
-    `${megabytes(bytesRead)} read, ${megabytes(bytes)} written in ${seconds.toFixed(1)} s: ` +
-      `${rate}, ${whole(Math.round(points / seconds))} points/s`,
-  ];
-  return [...lines, ...reportLines(report)];
 }
 
 /** What is to be told of an input: what was left out, dropped or assumed. */

@@ -9,7 +9,7 @@ import {
 } from '../formats/record-layout.js';
 import { createFeatureWriter, FEATURE_ROOM } from '../http/formats/features.js';
 import { createProjection, type WriteRecord } from '../http/formats/json-format.js';
-import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
+import { fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import type { BeginFile, FileEncoder } from './export-pieces.js';
 
@@ -20,7 +20,7 @@ const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
   ndjson: (keys) => lines(keys === undefined ? copyRecord : createProjection(keys), 0),
   // all that a record says as a Feature, its place as it is written
   geojson: (keys) =>
-    new TextFileEncoder({
+    encodeText({
       before: '{"type":"FeatureCollection","features":[\n',
       between: ',\n',
       after: '\n]}\n',
@@ -49,39 +49,29 @@ interface TextLayout {
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
 
-class TextFileEncoder implements FileEncoder {
-  readonly #layout: TextLayout;
+function encodeText({ before, between, after, room, write }: TextLayout): FileEncoder {
   /** What stands before the next record. */
-  #lead: string;
-
-  constructor(layout: TextLayout) {
-    this.#layout = layout;
-    this.#lead = layout.before;
-  }
-
-  add(page: FetchedPage): Uint8Array<ArrayBuffer> {
-    const { before, between, room, write } = this.#layout;
-    const records = Array.from({ length: page.count }, (_, i) => fetchedRecord(page, i));
-    const most = records.reduce((sum, { length }) => sum + between.length + room(length), 0);
-    const target = Buffer.allocUnsafeSlow(before.length + most);
-    let end = 0;
-    for (const record of records) {
-      if (this.#lead !== '') end += target.write(this.#lead, end, 'latin1');
-      end = write(record, target, end);
-      this.#lead = between;
-    }
-    return target.subarray(0, end);
-  }
-
-  end(): Uint8Array<ArrayBuffer> {
-    const { before, after } = this.#layout;
-    const isEmpty = this.#lead === before && before !== '';
-    return Buffer.from(isEmpty ? before + after : after);
-  }
+  let lead = before;
+  return {
+    add(page) {
+      const records = Array.from({ length: page.count }, (_, i) => fetchedRecord(page, i));
+      const most = records.reduce((sum, { length }) => sum + between.length + room(length), 0);
+      const target = Buffer.allocUnsafeSlow(before.length + most);
+      let end = 0;
+      for (const record of records) {
+        if (lead !== '') end += target.write(lead, end, 'latin1');
+        end = write(record, target, end);
+        lead = between;
+      }
+      return target.subarray(0, end);
+    },
+    // of no records at all it is the beginning, too
+    end: () => Buffer.from(lead === between ? after : before + after),
+  };
 }
 
 function lines(write: WriteRecord, room: number): FileEncoder {
-  return new TextFileEncoder({
+  return encodeText({
     ...{ before: '', between: '', after: '' },
     room: (bytes) => bytes + room + 1,
     write(record, target, at) {
@@ -106,7 +96,7 @@ const FREE_TEXTS: ReadonlySet<RecordKey> = new Set(['status', 'comment', 'image'
 /** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
 function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const places = createMemberPlaces();
-  return new TextFileEncoder({
+  return encodeText({
     ...{ before: `${keys.join(',')}\n`, between: '', after: '' },
     // each quote of the tags is doubled, and names of members have more bytes than commas
     room: (bytes) => 2 * bytes,
