@@ -34,7 +34,7 @@ export async function readPosts(
 ): Promise<Posted> {
   if (/^https?:\/\//i.test(source)) return readService(source, after, token);
   if (isDatabaseAddress(source)) {
-    const { readDatabase } = await import('../posts/postgres-tools.js');
+    const { readDatabase } = await import('../posts/postgres-schema.js');
     return readDatabase(source, after);
   }
   try {
@@ -98,9 +98,9 @@ export async function pruneJournal(
   if (!isDatabaseAddress(source)) {
     throw new InputError(`${source}: only a journal in a database is pruned by hand`);
   }
-  const { pruneDatabase } = await import('../posts/postgres-tools.js');
+  const { pruneDatabase } = await import('../posts/postgres-schema.js');
   const before = Date.now() - Math.max(olderThan, DAY_MS);
-  const { removed, through: pruned, contained } = await pruneDatabase(source, through, before);
+  const { removed, pruned, contained } = await pruneDatabase(source, through, before);
   return (
     `${shownName(source)}: ${counted(removed, 'row')} removed, all up to sequence ${pruned}; ` +
     `the snapshots of all instances have those up to ${contained}`

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import Sqlite from 'libsql';
 import type { Microseconds } from '../model/units.js';
-import type { Post } from './journal.js';
+import { type Post, type PostRow, postOf } from './journal.js';
 
 /** What the system says where somebody has to change something. */
 const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
@@ -104,17 +104,12 @@ export function headBehind(head: Head, added: readonly Post[]): Head {
 }
 
 /** A row of the table `posts`. */
-interface Row {
-  readonly sequence: number;
-  readonly id: number;
-  readonly created_at: number;
-  readonly record: string;
-  readonly key: string | null;
-  readonly body: string | null;
-  readonly moved_from: number | null;
+interface Row extends PostRow {
   readonly crc: number;
 }
 
+const SELECT = `SELECT sequence, id, created_at AS createdAt, record, key, body,
+  moved_from AS movedFrom, crc FROM posts`;
 const HEAD = `SELECT schema, name,
   last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
@@ -216,7 +211,7 @@ export class Database {
   }
 
   find(key: string): Post | undefined {
-    const row = this.#get<Row>('SELECT * FROM posts WHERE key = ?', [key]);
+    const row = this.#get<Row>(`${SELECT} WHERE key = ?`, [key]);
     return row && postOf(row);
   }
 
@@ -239,7 +234,7 @@ export class Database {
 
   /** The posts behind a sequence, ascending. Throws where one is not what was written. */
   *postsBehind(after: number): Generator<Post, void, undefined> {
-    const sql = 'SELECT * FROM posts WHERE sequence > ? ORDER BY sequence';
+    const sql = `${SELECT} WHERE sequence > ? ORDER BY sequence`;
     for (const row of this.#db.prepare(sql).iterate([after])) {
       const post = postOf(row as Row);
       if (crcOf(post) !== (row as Row).crc) {
@@ -272,15 +267,6 @@ export class Database {
     }
     return statement;
   }
-}
-
-function postOf(row: Row): Post {
-  const { sequence, id, created_at: createdAt, record, key, body, moved_from: from } = row;
-  return {
-    ...{ sequence, id, createdAt, record },
-    ...(key !== null && { key: { name: key, body: body ?? '' } }),
-    ...(from !== null && { movedFrom: from }),
-  };
 }
 
 export function crcOf({ sequence, id, createdAt, record, key, movedFrom }: Post): number {

@@ -30,6 +30,23 @@ export interface Post extends NewPost {
   readonly movedFrom?: number | undefined;
 }
 
+/** A post as the tables of journals have it. */
+export interface PostRow extends Pick<Post, 'sequence' | 'id' | 'createdAt' | 'record'> {
+  /** The {@link PostKey}'s name. */
+  readonly key: string | null;
+  readonly body: string | null;
+  readonly movedFrom: number | null;
+}
+
+export function postOf(row: PostRow): Post {
+  const { sequence, id, createdAt, record, key, body, movedFrom } = row;
+  return {
+    ...{ sequence, id, createdAt, record },
+    ...(key !== null && { key: { name: key, body: body ?? '' } }),
+    ...(movedFrom !== null && { movedFrom }),
+  };
+}
+
 /** What became of a post: its sequence, or the post that used its key before. */
 export type Appended = number | Post;
 
@@ -40,8 +57,6 @@ export interface JournalState {
   readonly line: string;
   /** Of the newest post that was told; 0 before the first. */
   readonly lastSequence: number;
-  /** Above the id of every post that was ever journaled. */
-  readonly nextId: number;
   /** The latest time of creation that was ever journaled; 0 before the first post. */
   readonly lastTime: Microseconds;
   /** Posts that the journal keeps. */

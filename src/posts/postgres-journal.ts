@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
 import { Batches, type Told } from './batches.js';
 import {
@@ -7,17 +6,13 @@ import {
   JournalUnavailable,
   type NewPost,
   type Post,
+  type PostRow,
+  postOf,
   READ_POSTS,
   type SharedJournal,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import {
-  Follower,
-  type Listener,
-  readHead,
-  readRows,
-  type Standstill,
-} from './postgres-follower.js';
+import { Follower, type Listener, type Standstill } from './postgres-follower.js';
 import { connect, type Link, Refused } from './postgres-link.js';
 import {
   APPEND,
@@ -26,7 +21,8 @@ import {
   ID_BLOCK,
   migrate,
   newName,
-  postOf,
+  readHead,
+  readRows,
 } from './postgres-schema.js';
 import { Session, type SessionOptions } from './postgres-session.js';
 
@@ -76,7 +72,7 @@ class DatabaseJournal implements SharedJournal {
   readonly #options: DatabaseJournalOptions;
   readonly #follower: Follower;
   /** Under which this instance says that it is there. */
-  readonly #name = randomBytes(9).toString('base64url');
+  readonly #name = newName();
   /** What an adoption under way began with. */
   #adopting: { readonly link: Link | undefined; readonly branch: number } | undefined;
   #isHeld = false;
@@ -98,12 +94,11 @@ class DatabaseJournal implements SharedJournal {
 
   get state(): JournalState {
     const { head, sequence, lag, losses } = this.#follower;
-    const { name, branch, pruned, leastId, lastTime } = head;
+    const { name, branch, pruned, lastTime } = head;
     return {
       name,
       line: branch === 0 ? name : `${name}-${branch}`,
       lastSequence: sequence,
-      nextId: leastId,
       lastTime,
       posts: sequence - pruned,
       keptAfter: pruned,
@@ -129,23 +124,19 @@ class DatabaseJournal implements SharedJournal {
   async takeId(): Promise<number> {
     const { next: first, end: last } = this.#ids;
     if (first === last || first < this.#follower.head.leastId) {
-      const [row] = await this.#session.ask((link) =>
-        link.read("SELECT nextval('waypost.ids') AS id"),
-      );
-      const next = Number(row!['id']);
+      const take = "SELECT nextval('waypost.ids') AS next";
+      const { next } = (await this.#session.read<{ next: number }>(take))[0]!;
       this.#ids = { next, end: next + ID_BLOCK };
     }
     return this.#ids.next++;
   }
 
   async giveIdsFrom(id: number): Promise<void> {
-    const look = (): Promise<void> =>
-      this.#session.alone(() => this.#session.ask((link) => this.#follower.look(link)));
-    await look();
+    await this.#lookAlone(this.#session);
     if (this.#follower.head.leastId < id) {
-      await this.#session.ask((link) => link.write('SELECT waypost.give_ids_from($1)', [id]));
+      await this.#session.write('SELECT waypost.give_ids_from($1)', [id]);
       // what came before is there then, and what comes from now on has none of these ids
-      await look();
+      await this.#lookAlone(this.#session);
     }
     this.#adopting = { link: this.#session.link, branch: this.#follower.head.branch };
   }
@@ -157,7 +148,7 @@ class DatabaseJournal implements SharedJournal {
   }
 
   read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
-    return this.#session.ask((link) => readRows(link, after, this.#follower.sequence, limit));
+    return readRows(this.#session, after, this.#follower.sequence, limit);
   }
 
   changed(callback: Listener): void {
@@ -165,10 +156,9 @@ class DatabaseJournal implements SharedJournal {
   }
 
   async find(key: string): Promise<Post | undefined> {
-    const rows = await this.#session.ask((link) =>
-      link.read('SELECT * FROM waypost.posts WHERE key = $1', [key]),
-    );
-    return rows[0] && postOf(rows[0]);
+    const byKey = 'SELECT * FROM waypost.posts WHERE key = $1';
+    const [row] = await this.#session.read<PostRow>(byKey, [key]);
+    return row && postOf(row);
   }
 
   async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
@@ -183,13 +173,9 @@ class DatabaseJournal implements SharedJournal {
     // what was told of them is not so any more
     return this.#session.alone(async () => {
       this.#follower.stand(this.#follower.standstill ?? 'moved');
-      const rows = await this.#session.ask((link) =>
-        link.write('SELECT * FROM waypost.move($1, $2::text::json)', [
-          newName(),
-          JSON.stringify(posts),
-        ]),
-      );
-      await this.#session.ask((link) => this.#follower.look(link));
+      const move = 'SELECT * FROM waypost.move($1, $2::text::json)';
+      const rows = await this.#session.write<PostRow>(move, [newName(), JSON.stringify(posts)]);
+      await this.#follower.look(this.#session);
       return rows.map(postOf);
     });
   }
@@ -198,7 +184,7 @@ class DatabaseJournal implements SharedJournal {
   exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T> {
     return this.#session.alone(async () => {
       const isAnew = this.#follower.standstill !== undefined;
-      if (isAnew) await this.#session.ask((link) => this.#follower.look(link));
+      if (isAnew) await this.#follower.look(this.#session);
       const { link, branch } = this.#adopting!;
       if (link !== this.#session.link || branch !== this.#follower.head.branch) {
         throw new JournalUnavailable('the journal fails: the connection was lost meanwhile');
@@ -235,7 +221,7 @@ class DatabaseJournal implements SharedJournal {
     const { timeoutMs = TIMEOUT_MS, onFlush } = this.#options;
     const began = performance.now();
     const deadline = began + timeoutMs;
-    const rows = await this.#session.insist(APPEND, [newName(), givenOf(posts)], deadline);
+    const rows = await this.#session.insist<PostRow>(APPEND, [newName(), givenOf(posts)], deadline);
     onFlush?.((performance.now() - began) / 1000);
     const appended = appendedOf(posts, rows);
     this.#session.ring();
@@ -244,8 +230,12 @@ class DatabaseJournal implements SharedJournal {
     return { told: told.then(() => appended) };
   }
 
+  #lookAlone(link: Pick<Link, 'read'>): Promise<void> {
+    return this.#session.alone(() => this.#follower.look(link));
+  }
+
   async #look(link: Link): Promise<void> {
-    await this.#session.alone(() => this.#follower.look(link));
+    await this.#lookAlone(link);
     const { standstill } = this.#follower;
     if (standstill === 'parted') await this.#part(link);
     if (standstill === 'parted' || standstill === 'moved') this.#askAnew(standstill);
@@ -257,7 +247,7 @@ class DatabaseJournal implements SharedJournal {
     const { branch, head } = this.#follower;
     if (branch !== head.branch) return;
     await link.write('UPDATE waypost.state SET branch = branch + 1 WHERE branch = $1', [branch]);
-    await this.#session.alone(() => this.#follower.look(link));
+    await this.#lookAlone(link);
   }
 
   #askAnew(why: Standstill): void {
@@ -269,14 +259,14 @@ class DatabaseJournal implements SharedJournal {
 
   async #sayHello(link: Link): Promise<void> {
     this.#heartAt = performance.now() + HEARTBEAT_MS;
-    const [row] = await link.read(
+    const [row] = await link.read<{ bytes: number }>(
       `INSERT INTO waypost.instances VALUES ($1, $2, $3, now())
         ON CONFLICT (name) DO UPDATE SET
           watermark = excluded.watermark, sequence = excluded.sequence, seen_at = now()
         RETURNING pg_total_relation_size('waypost.posts') AS bytes`,
       [this.#name, this.#watermark, this.#follower.sequence],
     );
-    this.#bytes = Number(row!['bytes']);
+    this.#bytes = row!.bytes;
   }
 }
 

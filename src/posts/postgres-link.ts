@@ -16,11 +16,10 @@ const READING = {
   ...{ enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' },
   synchronous_commit: 'local',
 };
+const PREPARED = { prepare: true };
 /** Errors by which a server says that it will not do, whoever tries how often: class of SQLSTATE. */
 const LASTING = ['28', '3D', '42', '0A'];
 
-/** A row as the database tells it. */
-export type Row = Readonly<Record<string, string | number | boolean | null>>;
 export type Value = string | number;
 
 /**
@@ -46,7 +45,10 @@ export class Refused extends Error {
   }
 }
 
-/** The connections to the one server that takes writes; once one of them is lost, all are. */
+/**
+ * The connections to the one server that takes writes; once one of them is lost, all are. Columns of
+ * rows have names like `lastSequence`, and their whole numbers are numbers.
+ */
 export interface Link {
   /** Counts the failovers of the database. */
   readonly timeline: number;
@@ -54,9 +56,13 @@ export interface Link {
    * Runs a statement that changes something, and resolves when it is on stable storage, on as many
    * servers as the database was told. Rejects with {@link Uncertain} or {@link Refused}.
    */
-  write(statement: string, values: readonly Value[], patienceMs?: number): Promise<readonly Row[]>;
+  write<Row>(
+    statement: string,
+    values: readonly Value[],
+    patienceMs?: number,
+  ): Promise<readonly Row[]>;
   /** Rejects with {@link Uncertain} or {@link Refused}. */
-  read(statement: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  read<Row>(statement: string, values?: readonly Value[]): Promise<readonly Row[]>;
   /** Calls back at each notification of a channel. */
   listen(channel: string, callback: () => void): Promise<void>;
   /** Runs with the connection that writes. */
@@ -137,17 +143,17 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
 
   try {
     const [row] = await run(PATIENCE_MS, () => writer.unsafe(ASK));
-    if (row!['reads_only'] === true) return void close();
+    if (row!['readsOnly'] === true) return void close();
     return {
       timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16),
       lost,
       close,
-      read: (statement, values = []) =>
-        run(PATIENCE_MS, () => reader.unsafe<Row[]>(statement, [...values], { prepare: true })),
-      async write(statement, values, patienceMs = PATIENCE_MS) {
+      read: <Row>(statement: string, values: readonly Value[] = []) =>
+        run(PATIENCE_MS, () => reader.unsafe<(Row & object)[]>(statement, [...values], PREPARED)),
+      async write<Row>(statement: string, values: readonly Value[], patienceMs = PATIENCE_MS) {
         const before = warnings;
         const rows = await run(patienceMs, () =>
-          writer.unsafe<Row[]>(statement, [...values], { prepare: true }),
+          writer.unsafe<(Row & object)[]>(statement, [...values], PREPARED),
         );
         if (warnings > before) throw new Uncertain('a standby did not confirm');
         return rows;
@@ -177,6 +183,8 @@ function optionsOf(
     idle_timeout: 0,
     max_lifetime: null,
     fetch_types: false,
+    types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
+    transform: { column: postgres.toCamel },
     onnotice: () => {},
     connection: { application_name: 'waypost' },
   } as never;

@@ -1,147 +1,49 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
 import { InputError } from '../model/quote.js';
-import { type Appended, JournalUnavailable, type NewPost, type Post } from './journal.js';
-import type { Row } from './postgres-link.js';
+import {
+  type Appended,
+  JournalUnavailable,
+  type NewPost,
+  type Post,
+  type Posted,
+  type PostRow,
+  postOf,
+  READ_POSTS,
+  readAll,
+} from './journal.js';
+import { parseDatabaseAddress } from './postgres-address.js';
+import { connect, type Link } from './postgres-link.js';
 
 /** Any number that other programs are unlikely to lock: one migration at a time. */
 const LOCK = 7_921_508_336;
-/** Ids that an instance takes at a time; those that it does not give are lost. */
+/** Ids that an instance takes at a time, as the tables say; those that it does not give are lost. */
 export const ID_BLOCK = 64;
+/** What makes each version of the tables out of the one before. */
+const MIGRATIONS = ['journal-1.sql'];
 
-/**
- * What makes each version of the tables out of the one before. All batches wait for the one row of
- * `state`, whose lock lasts until their commit: sequences are committed in their order.
- */
-const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE waypost.state (
-    one boolean PRIMARY KEY DEFAULT true CHECK (one),
-    version int NOT NULL,
-    name text NOT NULL,
-    branch int NOT NULL DEFAULT 0,
-    last_sequence bigint NOT NULL DEFAULT 0,
-    last_batch text NOT NULL DEFAULT '',
-    last_time bigint NOT NULL DEFAULT 0,
-    pruned bigint NOT NULL DEFAULT 0,
-    least_id bigint NOT NULL DEFAULT 1
-  );
-  CREATE TABLE waypost.posts (
-    sequence bigint PRIMARY KEY,
-    id bigint NOT NULL UNIQUE,
-    created_at bigint NOT NULL,
-    record text NOT NULL,
-    key text UNIQUE,
-    body text,
-    batch text NOT NULL,
-    moved_from bigint,
-    moved_to bigint
-  );
-  CREATE INDEX posts_batch ON waypost.posts (batch);
-  CREATE TABLE waypost.instances (
-    name text PRIMARY KEY,
-    watermark bigint NOT NULL,
-    sequence bigint NOT NULL,
-    seen_at timestamptz NOT NULL
-  );
-  CREATE SEQUENCE waypost.ids INCREMENT BY ${ID_BLOCK};
+/** The one row of the table `state`. */
+export interface Head {
+  /** Of the tables. */
+  readonly version: number;
+  readonly name: string;
+  /** Counts how often posts were lost that some instance had told of. */
+  readonly branch: number;
+  readonly lastSequence: number;
+  /** The name of the batch that the last post came with. */
+  readonly lastBatch: string;
+  readonly lastTime: number;
+  /** Posts up to this sequence were removed. */
+  readonly pruned: number;
+  readonly leastId: number;
+}
 
-  -- A batch that is there already is only looked up: whoever is in doubt sends it again.
-  CREATE FUNCTION waypost.append(batch_name text, given json)
-  RETURNS SETOF waypost.posts LANGUAGE plpgsql
-  -- by the indexes also while no statistics say how large the table is
-  SET enable_hashjoin = off SET enable_mergejoin = off SET enable_seqscan = off AS $$
-  DECLARE
-    head waypost.state;
-    added bigint;
-  BEGIN
-    UPDATE waypost.state SET one = true RETURNING * INTO STRICT head;
-    IF NOT EXISTS (SELECT FROM waypost.posts p WHERE p.batch = batch_name) THEN
-      INSERT INTO waypost.posts (sequence, id, created_at, record, key, body, batch)
-      SELECT head.last_sequence + row_number() OVER (ORDER BY g.at),
-        g.id, g.created_at, g.record, g.key, g.body, batch_name
-      FROM json_to_recordset(given)
-        AS g(at int, id bigint, created_at bigint, record text, key text, body text)
-      WHERE g.id >= head.least_id
-        AND NOT EXISTS (SELECT FROM waypost.posts p WHERE p.id = g.id)
-        AND NOT EXISTS (SELECT FROM waypost.posts p WHERE p.key = g.key);
-      GET DIAGNOSTICS added = ROW_COUNT;
-      IF added > 0 THEN
-        UPDATE waypost.state SET
-          last_sequence = head.last_sequence + added,
-          last_batch = batch_name,
-          last_time = greatest(head.last_time,
-            (SELECT max(p.created_at) FROM waypost.posts p WHERE p.batch = batch_name));
-        PERFORM pg_notify('waypost', '');
-      END IF;
-    END IF;
-    RETURN QUERY
-      SELECT p.sequence, p.id, p.created_at, '', NULL, NULL, p.batch, NULL::bigint, NULL::bigint
-        FROM waypost.posts p WHERE p.batch = batch_name
-      UNION ALL SELECT p.* FROM json_to_recordset(given) AS g(key text)
-        JOIN waypost.posts p ON p.key = g.key AND p.batch <> batch_name;
-  END $$;
-
-  -- A post that moves becomes a row of its own; the old one stays, without its key.
-  CREATE FUNCTION waypost.move(batch_name text, given json)
-  RETURNS SETOF waypost.posts LANGUAGE plpgsql AS $$
-  DECLARE
-    head waypost.state;
-    g record;
-    old waypost.posts;
-    next bigint;
-  BEGIN
-    UPDATE waypost.state SET one = true RETURNING * INTO STRICT head;
-    next := head.last_sequence;
-    FOR g IN SELECT * FROM json_to_recordset(given) AS (sequence bigint, id bigint, record text)
-    LOOP
-      SELECT * INTO old FROM waypost.posts p
-        WHERE p.sequence = g.sequence AND p.moved_to IS NULL;
-      CONTINUE WHEN NOT FOUND;
-      next := next + 1;
-      UPDATE waypost.posts p SET moved_to = next, key = NULL, body = NULL
-        WHERE p.sequence = g.sequence;
-      INSERT INTO waypost.posts VALUES (next, g.id, old.created_at, g.record, old.key, old.body,
-        batch_name, coalesce(old.moved_from, old.id), NULL);
-    END LOOP;
-    IF next > head.last_sequence THEN
-      UPDATE waypost.state SET last_sequence = next, last_batch = batch_name;
-      PERFORM pg_notify('waypost', '');
-    END IF;
-    RETURN QUERY SELECT p.* FROM waypost.posts p WHERE p.batch = batch_name;
-  END $$;
-
-  -- Removes what every instance that was there within an hour has in its snapshot.
-  CREATE FUNCTION waypost.prune(through bigint, before_time bigint)
-  RETURNS TABLE (pruned bigint, removed bigint, contained bigint) LANGUAGE plpgsql AS $$
-  DECLARE
-    head waypost.state;
-    young bigint;
-  BEGIN
-    UPDATE waypost.state SET one = true RETURNING * INTO STRICT head;
-    SELECT coalesce(min(i.watermark), 0) INTO contained FROM waypost.instances i
-      WHERE i.seen_at > now() - interval '1 hour';
-    SELECT min(p.sequence) INTO young FROM waypost.posts p WHERE p.created_at >= before_time;
-    pruned := greatest(head.pruned,
-      least(through, contained, head.last_sequence, coalesce(young - 1, head.last_sequence)));
-    DELETE FROM waypost.posts p WHERE p.sequence <= prune.pruned;
-    GET DIAGNOSTICS removed = ROW_COUNT;
-    UPDATE waypost.state s SET pruned = prune.pruned;
-    RETURN NEXT;
-  END $$;
-
-  -- Under the lock of the state, so that ids are never put back.
-  CREATE FUNCTION waypost.give_ids_from(from_id bigint) RETURNS void LANGUAGE plpgsql AS $$
-  BEGIN
-    UPDATE waypost.state SET least_id = greatest(least_id, from_id);
-    -- never into a block that an instance has
-    PERFORM setval('waypost.ids', from_id, false) FROM waypost.ids
-      WHERE last_value + CASE WHEN is_called THEN ${ID_BLOCK} ELSE 0 END < from_id;
-  END $$;
-  `,
-];
-
-const SCHEMA_VERSION: number = MIGRATIONS.length;
+/** A row of the posts. */
+export interface BatchRow extends PostRow {
+  /** The name of the batch that the post came with. */
+  readonly batch: string;
+}
 
 /**
  * Makes the tables, or brings them to the version of this program, one process at a time. Throws an
@@ -162,25 +64,49 @@ export async function migrate(sql: Sql): Promise<void> {
       version = Number(state['version']);
     }
     checkVersion(version);
-    for (const step of MIGRATIONS.slice(version)) await transaction.unsafe(step);
+    for (const step of MIGRATIONS.slice(version)) {
+      const path = new URL(`../../../assets/${step}`, import.meta.url);
+      await transaction.unsafe(readFileSync(path, 'utf8'));
+    }
     if (version === 0) {
-      const name = randomBytes(8).toString('hex');
-      await transaction.unsafe('INSERT INTO waypost.state (version, name) VALUES ($1, $2)', [
-        SCHEMA_VERSION,
-        name,
-      ]);
-    } else if (version < SCHEMA_VERSION) {
-      await transaction.unsafe('UPDATE waypost.state SET version = $1', [SCHEMA_VERSION]);
+      const values = [MIGRATIONS.length, randomBytes(8).toString('hex')];
+      await transaction.unsafe('INSERT INTO waypost.state (version, name) VALUES ($1, $2)', values);
+    } else if (version < MIGRATIONS.length) {
+      await transaction.unsafe('UPDATE waypost.state SET version = $1', [MIGRATIONS.length]);
     }
   });
 }
 
 /** Throws an InputError where the tables are of a newer version than this program knows. */
-export function checkVersion(version: number): void {
-  if (version <= SCHEMA_VERSION) return;
+function checkVersion(version: number): void {
+  if (version <= MIGRATIONS.length) return;
   throw new InputError(
-    `its tables have version ${version}, and this program knows versions up to ${SCHEMA_VERSION}: start a newer one`,
+    `its tables have version ${version}, and this program knows versions up to ${MIGRATIONS.length}: start a newer one`,
   );
+}
+
+/** Reads the one row of the state. Rejects as the link does, or with what is wrong with the row. */
+export async function readHead(link: Pick<Link, 'read'>): Promise<Head> {
+  const [head] = await link.read<Head>('SELECT * FROM waypost.state');
+  if (head === undefined) throw new JournalUnavailable('the table waypost.state has no row');
+  checkVersion(head.version);
+  return head;
+}
+
+/** Posts behind a sequence as they are at another one, ascending; what moved is at its new place. */
+export async function readRows(
+  link: Pick<Link, 'read'>,
+  after: number,
+  through: number,
+  limit: number,
+): Promise<readonly Post[]> {
+  const rows = await link.read<PostRow>(
+    `SELECT * FROM waypost.posts
+      WHERE sequence > $1 AND sequence <= $2 AND (moved_to IS NULL OR moved_to > $2)
+      ORDER BY sequence LIMIT $3`,
+    [after, through, limit],
+  );
+  return rows.map(postOf);
 }
 
 /** Adds a batch of this name, as {@link givenOf} makes it, or looks up what became of it. */
@@ -197,13 +123,15 @@ export function givenOf(posts: readonly NewPost[]): string {
 }
 
 /** What became of each post; an error where its id may not be used any more. */
-export function appendedOf(posts: readonly NewPost[], rows: readonly Row[]): (Appended | Error)[] {
+export function appendedOf(
+  posts: readonly NewPost[],
+  rows: readonly PostRow[],
+): (Appended | Error)[] {
   const byId = new Map<number, number>();
   const byKey = new Map<string, Post>();
   for (const row of rows) {
-    const post = postOf(row);
-    if (post.key === undefined) byId.set(post.id, post.sequence);
-    else byKey.set(post.key.name, post);
+    if (row.key === null) byId.set(row.id, row.sequence);
+    else byKey.set(row.key, postOf(row));
   }
   return posts.map((post) => {
     const { id, key } = post;
@@ -214,20 +142,55 @@ export function appendedOf(posts: readonly NewPost[], rows: readonly Row[]): (Ap
   });
 }
 
-/** A name that no other batch has. */
+/** A name that no other batch and no other instance has. */
 export function newName(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** A row of the posts. */
-export function postOf(row: Row): Post {
-  const { key, body, moved_from: from } = row as Record<string, string | null>;
-  return {
-    sequence: Number(row['sequence']),
-    id: Number(row['id']),
-    createdAt: Number(row['created_at']),
-    record: String(row['record']),
-    ...(key == null ? {} : { key: { name: key, body: String(body) } }),
-    ...(from == null ? {} : { movedFrom: Number(from) }),
-  };
+/** What was removed from a journal. */
+export interface Pruned {
+  /** Posts up to this sequence are gone, now or before. */
+  readonly pruned: number;
+  readonly removed: number;
+  /** Up to which sequence the snapshots of all instances have posts. */
+  readonly contained: number;
+}
+
+/** Reads the posts behind a sequence. Throws an InputError that does not tell the password. */
+export function readDatabase(address: string, after: number): Promise<Posted> {
+  return withLink(address, async (link) => {
+    const { name, lastSequence, leastId } = await readHead(link);
+    const posts: Post[] = [];
+    const read = (last: number): Promise<readonly Post[]> =>
+      readRows(link, last, lastSequence, READ_POSTS);
+    for await (const some of readAll({ read }, after)) posts.push(...some);
+    const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), leastId);
+    return { name, posts, through: lastSequence, nextId };
+  });
+}
+
+/**
+ * Removes posts up to a sequence that were accepted before a time, in milliseconds since the epoch,
+ * and that the snapshot of every instance has. Throws as {@link readDatabase}.
+ */
+export function pruneDatabase(address: string, through: number, before: number): Promise<Pruned> {
+  return withLink(address, async (link) => {
+    await readHead(link);
+    const values = [through, Math.floor(before * 1000)];
+    const [row] = await link.write<Pruned>('SELECT * FROM waypost.prune($1, $2)', values);
+    return row!;
+  });
+}
+
+async function withLink<T>(address: string, work: (link: Link) => Promise<T>): Promise<T> {
+  const database = parseDatabaseAddress(address);
+  let link: Link | undefined;
+  try {
+    link = await connect(database, 0);
+    return await work(link);
+  } catch (error) {
+    throw new InputError(`${database.name}: ${(error as Error).message}`);
+  } finally {
+    link?.close();
+  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { connect, type Link, Refused, type Row, Uncertain, type Value } from './postgres-link.js';
+import { connect, type Link, Refused, Uncertain, type Value } from './postgres-link.js';
 
 /** How often it is looked what a notification may have failed to tell, in milliseconds. */
 const LOOK_MS = 100;
@@ -72,7 +72,7 @@ export class Session {
    * Runs a statement that may be run twice until it is certain what it did, or a time has come, by
    * `performance.now()`. Rejects with a {@link JournalUnavailable}, and the problem stays then.
    */
-  async insist(
+  async insist<Row>(
     statement: string,
     values: readonly Value[],
     deadline: number,
@@ -102,7 +102,16 @@ export class Session {
   }
 
   /** Asks the database. Rejects with a {@link JournalUnavailable}. */
-  async ask<T>(work: (link: Link) => Promise<T>): Promise<T> {
+  read<Row>(statement: string, values?: readonly Value[]): Promise<readonly Row[]> {
+    return this.#ask((link) => link.read<Row>(statement, values));
+  }
+
+  /** The same with a statement that changes something. */
+  write<Row>(statement: string, values: readonly Value[]): Promise<readonly Row[]> {
+    return this.#ask((link) => link.write<Row>(statement, values));
+  }
+
+  async #ask<T>(work: (link: Link) => Promise<T>): Promise<T> {
     try {
       if (this.link === undefined) throw new Uncertain(UNREACHABLE);
       return await work(this.link);

@@ -73,7 +73,7 @@ export class Store {
     }
   }
 
-  get state(): Omit<JournalState, 'line' | 'removed' | 'lag' | 'problem'> {
+  get state(): Head & Pick<JournalState, 'posts' | 'keptAfter' | 'bytes'> {
     const { head, posts, keptAfter } = this.#memory;
     return { ...head, posts: posts.length, keptAfter, bytes: Number(this.#seen?.size ?? 0) };
   }
