@@ -110,6 +110,7 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
     ['{"secret-token": -1}', /must be a whole number, got -1/],
     ['{"secret-token": 1.5}', /must be a whole number, got 1\.5/],
     ['{"secret-token": null}', /must be a whole number/],
+    ['{"secret-token": true}', /must be a whole number/],
     ['{"secret token": 5}', /a token may not have white space/],
     ['{"": 5}', /a token may not/],
   ];

@@ -213,7 +213,7 @@ function kill(pid: number): boolean {
 
 if (!IS_SOAK) {
   test('killed services keep what they acknowledged, once', async () => {
-    const { acknowledged } = await killServices(7, 3, 2_000);
+    const { acknowledged } = await killServices(7, 2, 2_000);
     assert.ok(acknowledged > 5, `${acknowledged}`);
   });
 }

@@ -37,16 +37,11 @@ interface World {
  */
 async function reloadWhilePosting(seed: number, reloads: number): Promise<number> {
   const random = new Random(seed, 'point');
-  let moved = 0;
   const folder = makeFolder();
   const path = join(folder, 'notes');
   const journal = join(folder, 'notes.journal');
-  const world: World = {
-    base: new Map(),
-    acknowledged: new Map(),
-    deleted: new Set(),
-    watermark: undefined,
-  };
+  const told = { acknowledged: new Map(), deleted: new Set<string>() };
+  const world: World = { base: new Map(), ...told, watermark: undefined };
   addNote(world, LARGEST_ID);
   await replace(path, world);
   const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
@@ -74,7 +69,7 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
     await following;
     await service.stop();
   }
-  moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
+  const moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
   if (reloads <= KINDS.length) return moved;
   const again = await startService(flags);
   await keepsAll(again, world, `seed ${seed}, after a restart`);

@@ -1,0 +1,230 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { pino } from 'pino';
+import { createDecoder } from '../../src/posts/media/decoder.js';
+import { MediaUnavailable } from '../../src/posts/media/folder.js';
+import { checkImageBucket, openImageBucket } from '../../src/posts/media/image-bucket.js';
+import { Media } from '../../src/posts/media/media.js';
+import { createImageStats } from '../../src/posts/media/upload.js';
+import { openAddressSource } from '../../src/reload/source/address.js';
+import { bucketStore } from '../../src/reload/source/bucket-store.js';
+import { Changed } from '../../src/reload/source/source.js';
+import { startBucket } from '../support/bucket.js';
+import { LIST, type Reply } from '../support/client.js';
+import { closeLater } from '../support/folder.js';
+import { FORM, imageForm, JPEG } from '../support/images.js';
+import { countOf, markedLines } from '../support/marked.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { type Reloading, startReloading } from '../support/reloading.js';
+import { assert, failure, makeFolder, test } from '../support/uvu.js';
+
+const bucket = await startBucket();
+const { name: Bucket, client, put } = bucket;
+const store = await openImageBucket('s3://waypost/images');
+const incoming = makeFolder();
+const decoder = createDecoder(60_000);
+const logger = pino({ level: 'silent' });
+const stats = createImageStats();
+const media = new Media({ store, incoming, maxPixels: 1, logger, stats, decoder });
+test.after(() => bucket.end());
+test.after.each(async () => {
+  for (const Key of await bucket.keys()) await client.deleteObject({ Bucket, Key });
+});
+
+const NAME = 'photo_0123abcd.jpg';
+
+/** Stores an image of a point, and returns its address. */
+async function stored(id: number, bytes: Buffer = JPEG): Promise<string> {
+  writeFileSync(join(incoming, 'file'), bytes);
+  const address = await media.store(id, { file: 'file', name: NAME });
+  await media.discard({ file: 'file', name: NAME });
+  return address;
+}
+
+test('an image is marked until its record is journaled, and removed with its mark', async () => {
+  const address = await stored(7);
+  assert.is(address, `/media/map_data_points/7/${NAME}`);
+  const image = `images/map_data_points/7/${NAME}`;
+  assert.equal(await bucket.keys(), [`images/.incoming/7.${NAME}.new`, image]);
+  await media.confirm(address);
+  assert.equal(await bucket.keys(), [image]);
+  await media.remove(await stored(8));
+  assert.equal(await bucket.keys(), [image]);
+  assert.equal(readdirSync(incoming), []);
+});
+
+test('a sweep removes what no record names once it is an hour old, and nothing else', async () => {
+  const known = await stored(1);
+  await stored(2);
+  await put('images/.incoming/notes.txt', 'of somebody');
+  await media.sweep(() => {
+    throw new Error('nothing is old enough');
+  });
+  assert.is((await bucket.keys()).length, 5);
+  for (const key of await bucket.keys()) bucket.makeOld(key);
+  await media.sweep((address) => address === known);
+  const kept = ['images/.incoming/notes.txt', `images/map_data_points/1/${NAME}`];
+  assert.equal(await bucket.keys(), kept);
+});
+
+test('a long image is read in pieces, from any byte to any other', async () => {
+  const bytes = randomBytes(2_500_000);
+  await stored(3, bytes);
+  const { ETag, ContentLength } = await store.find('3', NAME, {});
+  assert.is(ContentLength, bytes.length);
+  assert.ok((await buffer(store.read('3', NAME, 0, bytes.length, ETag))).equals(bytes));
+  const part = await buffer(store.read('3', NAME, 1_000_000, 2_400_001, ETag));
+  assert.ok(part.equals(bytes.subarray(1_000_000, 2_400_001)));
+});
+
+test('a bucket that is not there is refused, a store that is gone is waited for', async () => {
+  const { message } = await failure(checkImageBucket('s3://nothing/images'));
+  assert.match(message, /^--media s3:\/\/nothing\/images: the store answers 404: .*Check the name/);
+  assert.is(await checkImageBucket('s3://waypost/images'), undefined);
+  await bucket.stop();
+  try {
+    assert.match((await checkImageBucket('s3://waypost/images'))!, /ECONNREFUSED|Error/);
+    assert.instance(await failure(stored(9)), MediaUnavailable);
+    assert.equal(readdirSync(incoming), []);
+  } finally {
+    await bucket.start();
+  }
+});
+
+function post(service: OwnService, name: string): Promise<Reply> {
+  const body = imageForm({ lat: '60', lon: '25' }, JPEG, name, 'image/jpeg');
+  return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM } });
+}
+
+test('an image posted to one instance is served by another, as one of a folder is', async () => {
+  const downloads = makeFolder();
+  const flags = ['--media', 's3://waypost/shared', '--downloads', downloads];
+  const [one, other] = [await startOwnService(flags), await startOwnService(flags)];
+  const answer = await post(one, 'Näkymä.jpg');
+  assert.is(answer.status, 201);
+  const path = new URL(answer.json<{ image: string }>().image, 'http://localhost').pathname;
+  const whole = await other.get(path);
+  assert.is(whole.status, 200);
+  assert.is(whole.headers['content-type'], 'image/jpeg');
+  assert.is(whole.headers['x-content-type-options'], 'nosniff');
+  assert.match(String(whole.headers['content-security-policy']), /default-src 'none'/);
+  assert.match(String(whole.headers['cache-control']), /immutable/);
+  assert.is(Number(whole.headers['content-length']), whole.body.length);
+  const etag = String(whole.headers['etag']);
+  const head = await other.get(path, { method: 'HEAD' });
+  assert.equal([head.status, head.headers['etag'], head.body.length], [200, etag, 0]);
+  const part = await other.get(path, { headers: { range: 'bytes=10-19' } });
+  assert.is(part.status, 206);
+  assert.ok(part.body.equals(whole.body.subarray(10, 20)));
+  assert.is(part.headers['content-range'], `bytes 10-19/${whole.body.length}`);
+  const same = await other.get(path, { headers: { 'if-none-match': etag } });
+  assert.equal([same.status, same.body.length], [304, 0]);
+  const beyond = await other.get(path, { headers: { range: 'bytes=9999999-' } });
+  assert.is(beyond.status, 416);
+  const absent = await other.get(path.replace('.jpg', '1.jpg'));
+  assert.equal([absent.status, absent.text], [404, '{"detail":"Not found."}']);
+  await bucket.stop();
+  const gone = await other.get(path);
+  assert.is(gone.status, 503);
+  assert.match(gone.text, /^\{"detail":"the store of images cannot be asked \(/);
+  assert.is((await post(one, 'b.jpg')).status, 503);
+  await bucket.start();
+  assert.is((await other.get(path)).status, 200);
+  await one.stop();
+  await other.stop();
+  assert.equal(readdirSync(join(downloads, readdirSync(downloads)[0]!)), []);
+});
+
+async function startFrom(path: string): Promise<Reloading> {
+  const folder = makeFolder();
+  const address = `s3://${Bucket}/${path}`;
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
+  const reloading = await startReloading('', { source, retryMs: 50 });
+  closeLater(async () => {
+    await reloading.end();
+    assert.equal(readdirSync(folder), [], 'downloads are removed');
+  });
+  return reloading;
+}
+
+test('an object is served, the next one, and no other', async () => {
+  await put('points.ndjson', markedLines(1));
+  const { look, served, current, builds } = await startFrom('points.ndjson');
+  assert.equal(served(), [1, countOf(1)]);
+  await look();
+  assert.is(builds.begun, 1);
+  await put('points.ndjson', markedLines(2));
+  await look();
+  assert.is(served()[0], 2);
+  const next = markedLines(3);
+  await put('points.ndjson.sha256', createHash('sha256').update(next).digest('hex'));
+  await look();
+  assert.match(current.stale!.reason, /^s3:\/\/.*points\.ndjson: not whole/);
+  await put('points.ndjson', next);
+  await look();
+  assert.is(served()[0], 3);
+  await client.deleteObject({ Bucket, Key: 'points.ndjson' });
+  await look();
+  assert.match(current.stale!.reason, /points\.ndjson: the store answers 404/);
+  assert.is(served()[0], 3);
+});
+
+test('of a prefix the newest whole object is served', async () => {
+  await put('days/1.ndjson', markedLines(1));
+  const { look, served, current } = await startFrom('days/');
+  assert.is(served()[0], 1);
+  // times of objects are whole seconds for some stores
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await put('days/2.ndjson', markedLines(2).subarray(0, 3_001));
+  await put('days/README.md', 'about');
+  await look();
+  assert.is(served()[0], 1);
+  assert.match(current.stale!.reason, /days\/2\.ndjson/);
+  await put('days/2.ndjson', markedLines(2));
+  await look();
+  assert.is(served()[0], 2);
+});
+
+test('a download goes on behind what it has, unless the object is another', async () => {
+  const content = markedLines(1);
+  await put('part', content);
+  const store = await bucketStore(`s3://${Bucket}/part`);
+  const { signal } = new AbortController();
+  const [file] = await store.list(signal);
+  const { from, size, body } = await store.read(file!, 1_000, signal);
+  assert.equal([from, size], [1_000, content.length]);
+  assert.ok((await buffer(body)).equals(content.subarray(1_000)));
+  await put('part', markedLines(2));
+  assert.instance(await failure(store.read(file!, 1_000, signal)), Changed);
+  store.close?.();
+});
+
+test('a store that is gone leaves what is served, and is asked again', async () => {
+  await put('gone.ndjson', markedLines(1));
+  const { look, served, current } = await startFrom('gone.ndjson');
+  await put('gone.ndjson', markedLines(2));
+  await bucket.stop();
+  await look();
+  assert.is(served()[0], 1);
+  assert.match(
+    current.stale!.reason,
+    /gone\.ndjson: the store answers \w*(?:Error|TypeError|ECONNREFUSED)/,
+  );
+  await bucket.start();
+  await look();
+  assert.is(served()[0], 2);
+});
+
+test('an address that is none is refused', async () => {
+  const options = { folder: makeFolder(), mode: 'off', pollMs: 0 } as const;
+  for (const [address, why] of [
+    ['s3://bucket', /expected s3:\/\/bucket\/key/],
+    ['http://', /is no address/],
+  ] as const) {
+    assert.match((await failure(openAddressSource({ address, ...options }))).message, why);
+  }
+});
+
+test.run();
