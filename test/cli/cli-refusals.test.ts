@@ -24,7 +24,7 @@ const PAGE =
 
 /** The one line that says why serve cannot load the path, by what it loads with. */
 async function unloadable(path: string): Promise<string> {
-  return refusalLine(startReloading(path).then(({ end }) => end()));
+  return refusalLine(startReloading({ path }).then(({ end }) => end()));
 }
 
 /** The message of the InputError that this throws, which is one line. */
@@ -85,7 +85,7 @@ test('invalid records are named by line, field and reason', async () => {
     '{"id":5,',
   ];
   const path = file('invalid.ndjson', `${records.join('\n')}\n`);
-  const message = await refusal(startReloading(path));
+  const message = await refusal(startReloading({ path }));
   assert.ok(message.startsWith(`${path}: `), message);
   assert.match(message, /4 of 5/);
   for (const part of [/2.*lat/, /3.*id/, /4.*lon/, /4.*created_at/, /5/]) {

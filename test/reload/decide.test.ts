@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { createBuilder } from '../../src/reload/build.js';
 import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
-import { countOf, firstFile, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const SETTLE_MS = 100;
 const NOW = 10_000;
@@ -137,10 +137,9 @@ const WANTS: Readonly<Record<string, Error>> = {
 
 for (const [what, want] of Object.entries(WANTS)) {
   test(`what fails for want of ${what} is tried again by itself, later each time`, async () => {
-    const path = firstFile();
     const tries: number[] = [];
     let isWanting = false;
-    const { look, current, served, outcomes, errors } = await startReloading(path, {
+    const { current, put, outcomes, served, errors } = await startReloading({
       retryMs: 30,
       build(real, ...task) {
         if (!isWanting) return real(...task);
@@ -149,8 +148,7 @@ for (const [what, want] of Object.entries(WANTS)) {
       },
     });
     isWanting = true;
-    replaceFile(path, markedLines(2));
-    await look();
+    await put(2);
     assert.match(current.stale!.reason, want.message);
     await until('it was tried four times', () => tries.length >= 4);
     const [first, second, third] = tries.map((time, i) => (tries[i + 1] ?? 0) - time);
@@ -164,9 +162,8 @@ for (const [what, want] of Object.entries(WANTS)) {
 }
 
 test('a good snapshot that could not be served yet is tried again, whatever the system said', async () => {
-  const path = firstFile();
   let isWanting = false;
-  const { look, current, served } = await startReloading(path, {
+  const { current, put, served } = await startReloading({
     retryMs: 1,
     onLoaded() {
       if (!isWanting) return;
@@ -175,8 +172,7 @@ test('a good snapshot that could not be served yet is tried again, whatever the 
     },
   });
   isWanting = true;
-  replaceFile(path, markedLines(2));
-  void look();
+  void put(2);
   await until('it is told', () => current.stale !== undefined);
   assert.match(current.stale!.reason, 'the journal cannot be written anew');
   isWanting = false;
@@ -189,11 +185,7 @@ const system = existsSync(UNREADABLE) ? test : test.skip;
 
 system('an error of the system is no verdict on the file, one in the file is', async () => {
   const build = createBuilder({ maxInvalid: 0 });
-  const errorOf = async (path: string): Promise<Error> =>
-    build({ path, unless: undefined }).then(
-      () => assert.unreachable() as never,
-      (error: Error) => error,
-    );
+  const errorOf = (path: string): Promise<Error> => failure(build({ path, unless: undefined }));
   const failed = await errorOf(UNREADABLE);
   assert.equal([failed.name, /EIO/.test(failed.message)], ['Error', true], failed.message);
   const tooLong = await errorOf(join(makeFolder(), 'x'.repeat(300)));
@@ -216,7 +208,8 @@ test('a snapshot that could not be looked at when it was read is read again', as
   };
   lead('data');
   let isBreaking = false;
-  const { look, current, served, outcomes } = await startReloading(join(way, 'points'), {
+  const { current, look, outcomes, served } = await startReloading({
+    path: join(way, 'points'),
     retryMs: 1,
     async build(real, ...task) {
       const result = await real(...task);
@@ -238,10 +231,9 @@ test('a snapshot that could not be looked at when it was read is read again', as
 });
 
 test('what was wrong in the file is not tried again until somebody says so', async () => {
-  const path = firstFile();
-  const { look, builds } = await startReloading(path, { retryMs: 1 });
-  replaceFile(path, 'garbage\n');
-  for (let i = 0; i < 5; i++) await look();
+  const { look, put, builds } = await startReloading({ retryMs: 1 });
+  await put('garbage\n');
+  for (let i = 0; i < 4; i++) await look();
   assert.is(builds.begun, 2);
   await look(true);
   assert.is(builds.begun, 3);

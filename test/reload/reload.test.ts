@@ -1,13 +1,12 @@
 import { appendFileSync, chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { countOf, firstFile, markedLines, markedNative, replaceFile } from '../support/marked.js';
+import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, test, until } from '../support/uvu.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
-  const path = firstFile();
   const points: number[] = [];
-  const { look, current, served, outcomes } = await startReloading(path, {
+  const { current, put, outcomes, served } = await startReloading({
     inThread: true,
     onLoaded({ count }) {
       points.push(count);
@@ -15,8 +14,7 @@ test('a new file is served, of whatever format, and heard of before', async () =
   });
   assert.equal(served(), [1, countOf(1)]);
   const { tag } = current.generation;
-  replaceFile(path, markedNative(2));
-  await look();
+  await put(markedNative(2));
   assert.equal(served(), [2, countOf(2)]);
   assert.is.not(current.generation.tag, tag);
   assert.equal(outcomes, ['loaded', 'loaded']);
@@ -24,13 +22,11 @@ test('a new file is served, of whatever format, and heard of before', async () =
 });
 
 test('a file that was touched, or written again as it was, is no new one', async () => {
-  const path = firstFile();
-  const { look, current, outcomes, builds } = await startReloading(path);
+  const { path, current, look, put, outcomes, builds } = await startReloading();
   const { generation } = current;
   utimesSync(path, 1_000, 1_000);
   await look();
-  replaceFile(path, markedLines(1));
-  await look();
+  await put(1);
   assert.is(current.generation, generation);
   assert.equal(outcomes, ['loaded', 'unchanged', 'unchanged']);
 
@@ -40,8 +36,8 @@ test('a file that was touched, or written again as it was, is no new one', async
 });
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
-  const path = firstFile();
-  const { look, current, served, outcomes, errors, builds, logs } = await startReloading(path);
+  const { path, current, look, put, outcomes, logs, builds, served, errors } =
+    await startReloading();
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
   for (let looks = 0; looks < 3; looks++) await look();
@@ -53,35 +49,28 @@ test('a bad file leaves the old data, is logged once, and the next good one clea
   assert.ok(current.stale!.since >= before && current.stale!.since <= Date.now());
 
   const { since } = current.stale!;
-  replaceFile(path, 'garbage\n');
-  await look();
+  await put('garbage\n');
   assert.is(errors().length, 2, 'another failure is another line');
   assert.is(current.stale!.since, since, 'it has been stale since the first');
 
-  replaceFile(path, markedLines(3));
-  await look();
+  await put(3);
   assert.equal(served(), [3, countOf(3)]);
   assert.is(current.stale, undefined);
   assert.ok(logs.some(({ msg }) => msg === 'the newest snapshot is served'));
 });
 
 test('the old content put back clears a failure', async () => {
-  const path = firstFile();
-  const { look, current, outcomes } = await startReloading(path);
-  replaceFile(path, 'garbage\n');
-  await look();
+  const { current, put, outcomes } = await startReloading();
+  await put('garbage\n');
   assert.ok(current.stale);
-  replaceFile(path, markedLines(1));
-  await look();
+  await put(1);
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'failed', 'unchanged']);
 });
 
 test('a snapshot that lost too many points is held back until accepted', async () => {
-  const path = firstFile();
-  const { look, current, served, outcomes, errors } = await startReloading(path);
-  replaceFile(path, markedLines(2, 1_001));
-  await look();
+  const { path, current, look, put, outcomes, served, errors } = await startReloading();
+  await put(markedLines(2, 1_001));
   assert.equal(served(), [2, 1_001], 'a loss of just half passes');
   replaceFile(path, markedLines(3, 500));
   for (let looks = 0; looks < 2; looks++) await look();
@@ -94,27 +83,24 @@ test('a snapshot that lost too many points is held back until accepted', async (
   assert.equal(served(), [3, 500]);
   assert.is(current.stale, undefined);
 
-  replaceFile(path, markedLines(4, 100));
-  await look();
+  await put(markedLines(4, 100));
   assert.equal(served(), [3, 500], 'one loss was accepted, not the next');
   assert.is(outcomes.at(-1), 'held_back');
 });
 
 test('events during a build mean one more look and never two builds at once', async () => {
-  const path = firstFile();
   let begin = (): void => {};
   const begun = new Promise<void>((resolve) => {
     begin = resolve;
   });
   let isFirst = true;
-  const reloading = await startReloading(path, {
+  const { path, look, builds, served } = await startReloading({
     build: async (real, ...task) => {
       if (!isFirst) begin();
       isFirst = false;
       return real(...task);
     },
   });
-  const { look, served, builds } = reloading;
   replaceFile(path, markedLines(2));
   const first = look();
   await begun;
@@ -127,9 +113,8 @@ test('events during a build mean one more look and never two builds at once', as
 });
 
 test('a file written into while it is read is read again, however whole it looked', async () => {
-  const path = firstFile();
   let isWritten = false;
-  const reloading = await startReloading(path, {
+  const { path, put, outcomes, served, errors } = await startReloading({
     build: async (real, ...task) => {
       const result = await real(...task);
       if (task[0].unless !== undefined && !isWritten) {
@@ -139,9 +124,7 @@ test('a file written into while it is read is read again, however whole it looke
       return result;
     },
   });
-  const { look, served, outcomes, errors } = reloading;
-  replaceFile(path, markedLines(2));
-  await look();
+  await put(2);
   assert.equal(served(), [3, countOf(3)]);
   assert.equal(
     outcomes,
@@ -152,9 +135,8 @@ test('a file written into while it is read is read again, however whole it looke
 });
 
 test('a file that another is moved over while it is read was read whole', async () => {
-  const path = firstFile();
   const loaded: number[] = [];
-  const { look, served } = await startReloading(path, {
+  const { path, look, put, served } = await startReloading({
     onLoaded({ count }) {
       loaded.push(count);
     },
@@ -164,16 +146,14 @@ test('a file that another is moved over while it is read was read whole', async 
       return result;
     },
   });
-  replaceFile(path, markedLines(2));
-  await look();
+  await put(2);
   await look();
   assert.equal(served(), [3, countOf(3)]);
   assert.equal(loaded, [countOf(1), countOf(2), countOf(3)]);
 });
 
 test('a file that is gone leaves the old data; deleted and created again it is just new', async () => {
-  const path = firstFile();
-  const { look, served, outcomes, errors } = await startReloading(path);
+  const { path, look, outcomes, served, errors } = await startReloading();
   rmSync(path);
   for (let looks = 0; looks < 3; looks++) await look();
   assert.equal(served(), [1, countOf(1)]);
@@ -195,8 +175,7 @@ test('a file that is gone leaves the old data; deleted and created again it is j
 // root reads whatever it likes; soak/chaos.soak.ts covers it with a service of another user
 const unprivileged = process.getuid?.() === 0 ? test.skip : test;
 unprivileged('a file that may not be read leaves the old data until it may', async () => {
-  const path = firstFile();
-  const { look, served, errors } = await startReloading(path);
+  const { path, look, served, errors } = await startReloading();
   replaceFile(path, markedLines(2));
   chmodSync(path, 0o000);
   await look();
@@ -208,9 +187,8 @@ unprivileged('a file that may not be read leaves the old data until it may', asy
 });
 
 test('closed in the middle of a wait or a build, it ends at once and quietly', async () => {
-  const path = firstFile();
   for (const settleMs of [60_000, 0]) {
-    const { reloader, look, builds, errors, outcomes } = await startReloading(path, { settleMs });
+    const { path, reloader, look, outcomes, builds, errors } = await startReloading({ settleMs });
     replaceFile(path, markedLines(2));
     const looking = look();
     if (settleMs === 0) await until('the build has begun', () => builds.begun === 2);
@@ -222,9 +200,8 @@ test('closed in the middle of a wait or a build, it ends at once and quietly', a
 });
 
 test('a file that is written to while it is built is built again', async () => {
-  const path = firstFile();
   let builds = 0;
-  const { reloader, look, current, served, outcomes } = await startReloading(path, {
+  const { path, reloader, current, look, outcomes, served } = await startReloading({
     async build(real, ...task) {
       if (++builds === 2) await until('it is written to', () => isWritten);
       return real(...task);
@@ -245,9 +222,8 @@ test('a file that is written to while it is built is built again', async () => {
 });
 
 test('files that come faster than they can be built do not keep all of them away', async () => {
-  const path = firstFile();
   let builds = 0;
-  const { reloader, served, outcomes } = await startReloading(path, {
+  const { path, reloader, outcomes, served } = await startReloading({
     async build(real, ...task) {
       const result = await real(...task);
       // longer than it takes for the next file to come, and to hold still

@@ -13,35 +13,31 @@ function sha256(content: Uint8Array): string {
 
 test('a snapshot without points is refused unless that is allowed', async () => {
   const path = firstFile('[]');
-  assert.match(await refusal(startReloading(path)), /points: has no points; --allow-empty/);
+  assert.match(await refusal(startReloading({ path })), /points: has no points; --allow-empty/);
   writeFileSync(path, markedLines(1));
-  const { look, current } = await startReloading(path, { maxShrink: 1 });
+  const { current, look } = await startReloading({ path, maxShrink: 1 });
   replaceFile(path, '[]');
   await look(true);
   assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
   assert.is(current.generation.count, countOf(1));
-  const allowed = await startReloading(path, { allowEmpty: true });
+  const allowed = await startReloading({ path, allowEmpty: true });
   assert.is(allowed.current.generation.count, 0);
 });
 
 test('a page of the interface is not served for the whole list unless that is allowed', async () => {
-  const path = firstFile();
-  const { look, current, served } = await startReloading(path);
+  const { path, current, put, served } = await startReloading();
   const results = markedRecords(2);
   const page = { count: results.length, next: null, previous: null, results };
-  replaceFile(path, JSON.stringify({ ...page, next: 'http://localhost/rest/?page=2' }));
-  await look();
+  await put(JSON.stringify({ ...page, next: 'http://localhost/rest/?page=2' }));
   assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
-  replaceFile(path, JSON.stringify({ ...page, count: results.length + 1 }));
-  await look();
+  await put(JSON.stringify({ ...page, count: results.length + 1 }));
   assert.match(current.stale!.reason, /points: is a page of a longer list: .*--accept-page/);
   assert.equal(served(), [1, countOf(1)]);
-  replaceFile(path, JSON.stringify(page));
-  await look();
+  await put(JSON.stringify(page));
   assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
 
   replaceFile(path, JSON.stringify({ ...page, count: 9_999_999 }));
-  const allowed = await startReloading(path, { acceptPage: true });
+  const allowed = await startReloading({ path, acceptPage: true });
   assert.equal(allowed.served(), [2, countOf(2)]);
   const warning = allowed.logs.find(({ msg }) => msg === 'page of a longer list accepted');
   assert.match(String(warning?.['page']), 'says that there are 9999999 records');
@@ -53,9 +49,9 @@ test('a checksum file beside a snapshot is checked before it is served', async (
     const path = join(folder, 'points.ndjson');
     const checksum = `${path}.sha256`;
     writeFileSync(path, markedLines(1));
-    const { look, current, served, outcomes, logs } = await startReloading(
-      isFolder ? folder : path,
-    );
+    const { current, look, outcomes, logs, served } = await startReloading({
+      path: isFolder ? folder : path,
+    });
     writeFileSync(checksum, `${sha256(markedLines(1))}  points.ndjson\n`);
     await look();
     assert.equal(outcomes, ['loaded', 'unchanged']);
@@ -115,10 +111,9 @@ test('a checksum is found in whatever form the usual programs write it', async (
 });
 
 test('notifications are looked at with the snapshot', async () => {
-  const path = firstFile();
   const companion = join(makeFolder(), 'notifications.ndjson');
   writeFileSync(companion, `${JSON.stringify(notification(1))}\n`);
-  const { look, current, outcomes, builds } = await startReloading(path, { companion });
+  const { current, look, outcomes, builds } = await startReloading({ companion });
   const unseen = (): number => current.generation.unseen.get(7)?.length ?? 0;
   assert.is(unseen(), 1);
   appendFileSync(companion, `${JSON.stringify(notification(3))}\n`);
@@ -143,7 +138,7 @@ test('of a folder the newest whole file is served', async () => {
   utimesSync(join(folder, 'a'), 1_000, 1_000);
   writeFileSync(join(folder, 'b'), 'garbage\n');
   utimesSync(join(folder, 'b'), 2_000, 2_000);
-  const { look, current, served, errors } = await startReloading(folder);
+  const { current, look, served, errors } = await startReloading({ path: folder });
   assert.equal(served(), [1, countOf(1)]);
   assert.match(current.stale!.reason, join(folder, 'b'));
   assert.is(errors().length, 1);
@@ -179,7 +174,7 @@ test('without a good file to begin with it throws, and says why', async () => {
     [makeFolder(), /there is no file in this folder/],
   ];
   for (const [path, why] of cases) {
-    assert.match(await refusal(startReloading(path)), why);
+    assert.match(await refusal(startReloading({ path })), why);
   }
 });
 

@@ -7,9 +7,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countOf, firstFile, markedLines, replaceFile, switchLink } from '../support/marked.js';
+import { countOf, markedLines, replaceFile, switchLink } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { gate } from '../support/wait.js';
 
 const SETTLE_MS = 150;
 /** Longer than this process is ever kept from going on. */
@@ -24,7 +25,7 @@ async function begin(
   const folder = makeFolder();
   writeFileSync(join(folder, 'newest'), markedLines(1));
   utimesSync(join(folder, 'newest'), LONG_AGO + 1e8, LONG_AGO + 1e8);
-  return [folder, await startReloading(folder, { settleMs, events })];
+  return [folder, await startReloading({ path: folder, settleMs, events })];
 }
 
 test('a slow copy of an old file is never served, whole as its beginning looks', async () => {
@@ -80,15 +81,11 @@ test('while the newest is still being written, an older one that is whole is ser
 });
 
 test('what a look waits for is told at once, and what it led to at the end', async () => {
-  const path = firstFile();
-  let release = (): void => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const { reloader, current, served } = await startReloading(path, {
+  const { opened, open } = gate();
+  const { path, reloader, current, served } = await startReloading({
     settleMs: SETTLE_MS,
     async build(real, ...task) {
-      if (task[0].unless !== undefined) await released;
+      if (task[0].unless !== undefined) await opened;
       return real(...task);
     },
   });
@@ -102,7 +99,7 @@ test('what a look waits for is told at once, and what it led to at the end', asy
   await until('it is built', () => current.building !== undefined);
   assert.ok(Math.abs(Date.now() - current.building!.since) < 60_000);
   assert.equal(await reloader.look().found, { for: 'building', path });
-  release();
+  open();
   await done;
   assert.is(current.building, undefined);
   assert.equal(served(), [2, countOf(2)]);
@@ -117,7 +114,7 @@ test('a folder of links through another, which is switched, tells at once', asyn
   };
   write(1);
   symlinkSync('..data/points', join(folder, 'points'));
-  const { look, served } = await startReloading(folder, { events: true });
+  const { look, served } = await startReloading({ path: folder, events: true });
   assert.is(served()[0], 1);
   for (const mark of [2, 3]) {
     write(mark);
@@ -146,7 +143,8 @@ test('many newer files that are none delay a good one by hardly more than one se
     utimesSync(join(folder, name), seconds, seconds);
   writeFileSync(join(folder, 'first'), markedLines(1));
   age('first', 1_000);
-  const { look, builds, served, current, outcomes } = await startReloading(folder, {
+  const { current, look, outcomes, builds, served } = await startReloading({
+    path: folder,
     settleMs: JUNK_SETTLE_MS,
   });
   writeFileSync(join(folder, 'good'), markedLines(2));

@@ -141,7 +141,7 @@ async function startFrom(path: string): Promise<Reloading> {
   const folder = makeFolder();
   const address = `s3://${Bucket}/${path}`;
   const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
-  const reloading = await startReloading('', { source, retryMs: 50 });
+  const reloading = await startReloading({ source, retryMs: 50 });
   closeLater(async () => {
     await reloading.end();
     assert.equal(readdirSync(folder), [], 'downloads are removed');

@@ -1,10 +1,17 @@
 import { createServer } from 'node:net';
 import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
-import { assertSame, Instances, keysIn, snapshot, startProxy } from '../support/fleet.js';
+import {
+  assertSame,
+  Instances,
+  keysIn,
+  snapshot,
+  startInstance,
+  startProxy,
+} from '../support/fleet.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, test, until } from '../support/uvu.js';
+import { assert, refusal, test, until } from '../support/uvu.js';
 
 const fleet = new Instances(test);
 
@@ -234,11 +241,9 @@ fleet.check('a server that demands TLS gets it, and is known where that is asked
     ['disable', /no pg_hba\.conf entry .* no encryption/],
     ['verify-full', /self-signed certificate; NODE_EXTRA_CA_CERTS names/],
   ] as const) {
-    const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
-    const { code, stderr } = await runCommand(flags, { WAYPOST_JOURNAL: address(mode) });
-    assert.is(code, 1);
-    assert.match(stderr, reason);
-    assert.not.ok(stderr.includes(PASSWORD));
+    const told = await refusal(startInstance(path, address(mode), '--journal-wait', '0'));
+    assert.match(told, reason);
+    assert.not.ok(told.includes(PASSWORD));
   }
   await fleet.stop();
 });

@@ -7,38 +7,66 @@ import { pino } from 'pino';
 import { openSockets } from '../../src/serving/listen.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
-import { MAIN, SNAPSHOT, startService } from '../support/service.js';
+import { MAIN, SNAPSHOT } from '../support/service.js';
 import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** All that a command writes; the service that it is ends once it serves. */
-async function outputOf(command: string, args: readonly string[]): Promise<string> {
+/**
+ * All that a command writes; the service that it is ends well once it serves, and `use` has used
+ * its port.
+ */
+async function outputOf(
+  command: string,
+  args: readonly string[],
+  use: (port: string) => Promise<void> = async () => {},
+): Promise<string> {
   const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'close');
   let text = '';
+  let used: Promise<void> | undefined;
   child.stdout.on('data', (chunk: Buffer) => {
-    const before = text;
     text += chunk;
-    const pid = /^PID (\d+)\b/m.exec(text)?.[1];
-    const isServing = (all: string): boolean => /serving[^\n]*\n/.test(all);
-    if (isServing(text) && !isServing(before)) process.kill(Number(pid ?? child.pid), 'SIGTERM');
+    const [line = ''] = /^[^\n]*serving[^\n]*\n/m.exec(text) ?? [];
+    const port = /http:\/\/(?:\[.*?\]|[^:]*):(\d+)/.exec(line)?.[1];
+    if (port === undefined) return;
+    const pid = Number(/^PID (\d+)\b/m.exec(text)?.[1] ?? child.pid);
+    used ??= use(port).finally(() => process.kill(pid, 'SIGTERM'));
   });
-  await ended;
+  const [code] = await ended;
+  await used;
+  assert.is(code, 0, text);
   return text;
 }
 
 const LINE =
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}serving version=\S+ points=(?:1|3000) .*address=http:\S+/m;
 
-test('lines are text where that is wanted, of 2 workers', async () => {
-  const text = await outputOf(process.execPath, [
-    ...[MAIN, ...FLAGS, '--workers', '2', '--log-format', 'text'],
-  ]);
-  assert.match(text, LINE);
-  assert.not.match(text, 'pid=');
-});
+// all of 127.0.0.0/8 is this machine on Linux
+const OTHER = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+const STRANGE = join(makeFolder(), 'points.ndjson');
+const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
+writeFileSync(STRANGE, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
+
+for (const workers of ['1', '2']) {
+  test(`${workers} workers listen at all addresses, in text that commands no terminal`, async () => {
+    const args = [MAIN, ...FLAGS, '--workers', workers, '--log-format', 'text'];
+    args.push('--snapshot', STRANGE, '--host', `localhost,${OTHER}`);
+    const text = await outputOf(process.execPath, args, async (port) => {
+      const own = await lookup('localhost', { all: true });
+      for (const { address, family } of [...own, { address: OTHER, family: 4 }]) {
+        const host = family === 6 ? `[${address}]` : address;
+        const reply = await fetch(`http://${host}:${port}/health/live`);
+        assert.is(reply.status, 200, `${host} with ${workers}`);
+      }
+    });
+    assert.match(text, LINE);
+    assert.not.match(text, 'pid=');
+    const [line] = /^.* WARN .*$/m.exec(text)!;
+    assert.match(line, ' WARN  unknown keys dropped unknownKeys={"a\\u001b[2J\\u202e\\n":1}');
+  });
+}
 
 (hasScript ? test : test.skip)('lines are text on a terminal, unless JSON is wanted', async () => {
   const onTerminal = (...flags: string[]): Promise<string> => {
@@ -51,18 +79,6 @@ test('lines are text where that is wanted, of 2 workers', async () => {
   };
   assert.match(await onTerminal(), LINE);
   assert.match(await onTerminal('--log-format', 'json'), /^\{"level":30,.*"msg":"serving"\}/m);
-});
-
-test('of 1 worker as well, and what a stranger wrote commands no terminal', async () => {
-  const path = join(makeFolder(), 'points.ndjson');
-  const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
-  writeFileSync(path, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
-  const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'text', '--snapshot', path];
-  const text = await outputOf(process.execPath, args);
-  assert.match(text, LINE);
-  assert.not.match(text, 'pid=');
-  const [line] = /^.* WARN .*$/m.exec(text)!;
-  assert.match(line, ' WARN  unknown keys dropped unknownKeys={"a\\u001b[2J\\u202e\\n":1}');
 });
 
 test('seconds are logged to the millisecond, those of a request to the microsecond', async () => {
@@ -81,23 +97,6 @@ test('seconds are logged to the millisecond, those of a request to the microseco
   for (const { seconds } of requests()) assert.match(String(seconds), /^0\.\d{1,6}$/);
   assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
 });
-
-for (const workers of ['1', '2']) {
-  test(`${workers} workers listen at several addresses, and all of localhost's`, async () => {
-    // all of 127.0.0.0/8 is this machine on Linux
-    const other = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
-    const flags = ['--host', `localhost,${other}`, '--workers', workers];
-    const service = await startService(flags);
-    const own = await lookup('localhost', { all: true });
-    for (const { address, family } of [...own, { address: other, family: 4 }]) {
-      const host = family === 6 ? `[${address}]` : address;
-      const reply = await fetch(`http://${host}:${service.port}/health/live`);
-      assert.is(reply.status, 200, `${host} with ${workers}`);
-    }
-    await service.stop();
-    assert.is(await service.ended, 0);
-  });
-}
 
 test('no address at all is refused by name', async () => {
   for (const host of ['', ' ,']) {

@@ -2,25 +2,29 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { questionsOf } from '../../src/serving/web.js';
 import { startNotes } from '../support/app.js';
+import { LIST } from '../support/client.js';
 import { engineOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { metricsOf } from '../support/operating.js';
-import { FIXTURE_POINTS, startService } from '../support/service.js';
+import { startOwnService } from '../support/own-service.js';
+import { startService } from '../support/service.js';
 import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
-for (const [name, flags] of [
-  ['any host', []],
-  ['hosts by name', ['--allowed-hosts', '.example.org,127.0.0.1']],
+const WARM = ['--warm-up', '200ms', '--access-log', '1'];
+
+for (const [name, start] of [
+  ['any host', () => startService([...WARM, '--workers', '2'])],
+  ['hosts by name', () => startOwnService([...WARM, '--allowed-hosts', '.example.org,127.0.0.1'])],
 ] as const) {
   test(`a thread that has warmed up for ${name} has counted and logged nothing`, async () => {
-    const given = ['--warm-up', '200ms', '--access-log', '1', '--workers', '2'];
-    const service = await startService(['--snapshot', FIXTURE_POINTS, ...given, ...flags]);
-    const lines = service.logs.map(({ msg }) => msg);
-    assert.equal(lines, ['serving'], lines.join());
+    const service = await start();
+    // a process says that it serves
+    const lines = pluck(service.logs, 'msg').filter((line) => line !== 'serving');
+    assert.equal(lines, []);
     const before = await metricsOf(service);
     assert.is(before.samples.filter(({ name }) => name.endsWith('requests_total')).length, 0);
     assert.is(before.value('waypost_answer_cache_misses_total'), 0);
-    assert.is((await service.get('/rest/map_data_points/')).status, 200);
+    assert.is((await service.get(LIST)).status, 200);
     assert.is((await metricsOf(service)).value('waypost_answer_cache_misses_total'), 1);
   });
 }
@@ -45,8 +49,7 @@ test('a service without points warms up, too', async () => {
   const path = join(makeFolder(), 'none.json');
   writeFileSync(path, '[]');
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
-  const service = await startService(flags);
-  assert.equal(pluck(service.logs, 'msg'), ['serving']);
+  assert.equal((await startOwnService(flags)).logs, []);
 });
 
 test.run();

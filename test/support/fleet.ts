@@ -160,11 +160,9 @@ export class Instances {
     return name;
   }
 
-  /** Starts an instance in this process. */
-  async start(path: string, address: string, ...flags: string[]): Promise<OwnService> {
-    const limits = ['--settle', '0', '--log-level', 'debug'];
-    const given = ['--snapshot', path, '--journal', address, ...limits, ...flags];
-    const service = await startOwnService(given);
+  /** Starts an instance, until the test ends. */
+  async start(...given: Parameters<typeof startInstance>): Promise<OwnService> {
+    const service = await startInstance(...given);
     this.running.push(service);
     return service;
   }
@@ -172,6 +170,16 @@ export class Instances {
   async stop(): Promise<void> {
     for (const one of this.running.splice(0).reverse()) await one.stop();
   }
+}
+
+/** Starts an instance in this process. */
+export function startInstance(
+  path: string,
+  address: string,
+  ...flags: string[]
+): Promise<OwnService> {
+  const limits = ['--settle', '0', '--log-level', 'debug'];
+  return startOwnService(['--snapshot', path, '--journal', address, ...limits, ...flags]);
 }
 
 /** A snapshot file with one note. */

@@ -5,7 +5,8 @@ import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import { type Logger, pino } from 'pino';
 import sharp from 'sharp';
-import { createDecoder, type Decoder } from '../../src/posts/media/decoder.js';
+import { decode } from '../../src/posts/media/decode-process.js';
+import type { Decoder } from '../../src/posts/media/decoder.js';
 import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createImageStats, createUploads, type Upload } from '../../src/posts/media/upload.js';
@@ -180,14 +181,17 @@ export interface MediaFolder {
 
 export const MAX_PIXELS = 1_000_000;
 
-/** Makes an empty folder of images; all of a test file share a decoder. */
-export function makeMediaFolder(decoder: Decoder = createDecoder(60_000)): MediaFolder {
+/** A process for each image would take a tenth of a second. */
+const DECODER: Decoder = { decode: decode as Decoder['decode'] };
+
+/** Makes an empty folder of images, which are decoded here. */
+export function makeMediaFolder(): MediaFolder {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
   const stats = createImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
-  const open = (): Media => new Media({ ...given, logger, stats, decoder });
+  const open = (): Media => new Media({ ...given, logger, stats, decoder: DECODER });
   const media = open();
   const uploads = createUploads(incoming, 10_000_000, logger);
   const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>

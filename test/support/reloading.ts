@@ -7,7 +7,7 @@ import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
 import { closeLater } from './folder.js';
-import { markIn } from './marked.js';
+import { firstFile, markedLines, markIn, replaceFile } from './marked.js';
 
 /** A reloader over real files and builds, and all that it told. */
 export interface Reloading {
@@ -15,8 +15,11 @@ export interface Reloading {
   readonly current: Current;
   /** Ends it and its watch. */
   end(): Promise<void>;
+  readonly path: string;
   /** Looks, and resolves when nothing is left to be waited for. */
   look(accept?: boolean): Promise<void>;
+  /** Replaces the file by the marked snapshot of a number, or other content, and looks. */
+  put(content: number | string | Uint8Array): Promise<void>;
   /** What came of each file looked at, the first load included. */
   readonly outcomes: string[];
   readonly logs: readonly Readonly<Record<string, unknown>>[];
@@ -33,8 +36,9 @@ export interface Reloading {
 /** Nothing but an event may tell. */
 const NEVER_MS = 600_000;
 
-export interface Given
-  extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
+interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
+  /** A file or a folder; a first snapshot in a folder of its own where it is absent. */
+  readonly path?: string;
   /** A file that is read with every snapshot. */
   readonly companion?: string;
   /** Whether each build has its thread, as in a service: a third of a second of CPU. */
@@ -50,8 +54,9 @@ export interface Given
 }
 
 /** Starts a reloader of a path; options that are not given suit a test. */
-export async function startReloading(path: string, given: Given = {}): Promise<Reloading> {
-  const { companion, build, onLoaded = () => {}, events = false, source: _, ...others } = given;
+export async function startReloading(given: Given = {}): Promise<Reloading> {
+  const { path = firstFile(), companion, build, onLoaded = () => {}, ...others } = given;
+  const { inThread = false, events = false, ...options } = others;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };
@@ -63,8 +68,13 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
   const source = given.source ?? (await openLocalSource({ path, companion, ...watching }, logger));
   const settings = { maxInvalid: 0, notifications: companion };
-  const real = createBuilder(settings, given.inThread ? undefined : run);
+  const real = createBuilder(settings, inThread ? undefined : run);
   const reloader = new Reloader({
+    settleMs: 20,
+    maxShrink: 0.5,
+    allowEmpty: false,
+    acceptPage: false,
+    ...options,
     current,
     serve: (generation) => current.publish(generation),
     source,
@@ -77,13 +87,8 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
         underWay--;
       }
     },
-    settleMs: 20,
-    maxShrink: 0.5,
-    allowEmpty: false,
-    acceptPage: false,
     stats: { count: (outcome) => void outcomes.push(outcome) },
     logger,
-    ...others,
   });
   await reloader.load();
   const eventCounts = { heard: 0 };
@@ -99,7 +104,12 @@ export async function startReloading(path: string, given: Given = {}): Promise<R
   return {
     reloader,
     end,
+    path,
     look: (accept) => reloader.look(accept).done,
+    put(content) {
+      replaceFile(path, typeof content === 'number' ? markedLines(content) : content);
+      return reloader.look().done;
+    },
     current,
     outcomes,
     logs,

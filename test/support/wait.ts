@@ -16,3 +16,12 @@ export async function until(
     await delay(LOOK_MS);
   }
 }
+
+/** What others wait for until it is opened. */
+export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}

@@ -2,8 +2,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
-import { decode } from '../../../src/posts/media/decode-process.js';
-import type { Decoder } from '../../../src/posts/media/decoder.js';
 import { safeName } from '../../../src/posts/media/folder.js';
 import type { CheckedImage } from '../../../src/posts/media/media.js';
 import {
@@ -22,9 +20,7 @@ import {
 } from '../../support/images.js';
 import { assert, test } from '../../support/uvu.js';
 
-// a process for each would take a tenth of a second
-const decoder: Decoder = { decode: decode as Decoder['decode'] };
-const { media, accept, folder, files, remove } = makeMediaFolder(decoder);
+const { media, accept, folder, files, remove } = makeMediaFolder();
 test.after(remove);
 
 const NO_IMAGE =
@@ -47,6 +43,12 @@ async function refused(bytes: Buffer): Promise<string> {
   assert.type(text, 'string', JSON.stringify(text));
   assert.equal(files(), ['.incoming', 'map_data_points']);
   return text as string;
+}
+
+/** A square of so many pixels a side. */
+function redPng(side: number): Promise<Buffer> {
+  const create = { width: side, height: side, channels: 3, background: 'red' } as const;
+  return sharp({ create }).png().toBuffer();
 }
 
 /** What the quarters of the picture show once it is turned upright. */
@@ -96,9 +98,7 @@ test('odd but whole images are taken', async () => {
     deep: await picture.clone().toColourspace('rgb16').png().toBuffer(),
     interlaced: await picture.clone().png({ progressive: true }).toBuffer(),
     palette: await picture.clone().png({ palette: true }).toBuffer(),
-    tiny: await sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
-      .png()
-      .toBuffer(),
+    tiny: await redPng(1),
   };
   for (const [kind, bytes] of Object.entries(images)) {
     const { space, hasProfile, depth } = await sharp(await taken(bytes)).metadata();
@@ -158,12 +158,7 @@ test('an image with more pixels than are allowed is refused by its header', asyn
     // no decoder takes the last one for an image at all
     assert.is(text, width < 2 ** 31 - 1 ? expected : NO_IMAGE);
   }
-  const most = await sharp({
-    create: { width: 1000, height: 1000, channels: 3, background: 'red' },
-  })
-    .png()
-    .toBuffer();
-  await taken(most);
+  await taken(await redPng(1000));
   // fewer pixels than it says
   assert.is(await refused(claimingPng(1000, 1000, deflateSync(Buffer.alloc(1000)))), NO_IMAGE);
 });

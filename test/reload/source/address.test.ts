@@ -92,7 +92,7 @@ async function start(
   const address = await origin.open();
   const folder = makeFolder();
   const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
-  const reloading = await startReloading('', { source, retryMs: 50 }).catch(async (error) => {
+  const reloading = await startReloading({ source, retryMs: 50 }).catch(async (error) => {
     await origin.close();
     throw error;
   });
