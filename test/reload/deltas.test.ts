@@ -15,6 +15,7 @@ import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { assert, test, until } from '../support/uvu.js';
+import { gate } from '../support/wait.js';
 
 const SEED = 31;
 const mergeInThread = createMerger();
@@ -37,21 +38,19 @@ function assertServed({ engine, delta }: Generation, all: readonly Note[], label
 
 /** Merges from five points on; the first time not before `merge` is called. */
 function startHeld(given: Partial<DeltasOptions> = {}) {
-  let merge = (): void => {};
-  let held: Promise<void> | undefined = new Promise<void>((resolve) => {
-    merge = resolve;
-  });
+  const first = gate();
+  let isFirst = true;
   const started = start({
     ...roomFor(10),
     async merge(task) {
-      const before = held;
-      held = undefined;
-      await before;
+      const isHeld = isFirst;
+      isFirst = false;
+      if (isHeld) await first.opened;
       return mergeInThread(task);
     },
     ...given,
   });
-  return { ...started, merge };
+  return { ...started, merge: first.open };
 }
 
 test('points are served beside a snapshot, those that waited and those that come', async () => {
@@ -91,24 +90,21 @@ test('while threads move to another generation points go to the deltas of both',
   const { current, deltas } = start();
   await serve(deltas, await snapshotOf(10), postsOf(100, 105));
   const { delta } = current.generation;
-  let move = (): void => {};
-  const moved = new Promise<void>((resolve) => {
-    move = resolve;
-  });
+  const moved = gate();
   const seen: Delta[] = [];
   void current.follow({
     serve: (generation) => {
       seen.push(generation.delta!);
-      return moved;
+      return moved.opened;
     },
     hear: () => {},
   });
   const serving = serve(deltas, await snapshotOf(20, 1), postsOf(103, 105));
-  await until('seen.length === 2', () => seen.length === 2);
+  await until('both were served', () => seen.length === 2);
   await append(deltas, postsOf(105, 107));
   assert.equal(seen.map(deltaLength), [7, 4]);
   assert.is(current.generation.delta, delta);
-  move();
+  moved.open();
   await serving;
   await append(deltas, postsOf(107, 108));
   assert.equal(seen.map(deltaLength), [7, 5], 'the old one is left alone');
@@ -122,7 +118,7 @@ test('a snapshot that comes during a merge stays, with every point', async () =>
   await append(deltas, postsOf(505, 510));
   await serve(deltas, await snapshotOf(507, 1), postsOf(507, 510));
   merge();
-  await until('deltas.state.merges > 0', () => deltas.state.merges > 0);
+  await until('a merge', () => deltas.state.merges > 0);
   assert.is(current.generation.loadedAt, 1);
   assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
 });

@@ -16,9 +16,10 @@ import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { makeFolder } from './folder.js';
 import { blockOf, point, writeNative } from './native.js';
 import type { Fields } from './rows.js';
+import { IS_SOAK } from './uvu.js';
 
 /** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */
-export const BASE_COUNT = 2_000;
+export const BASE_COUNT: number = IS_SOAK ? 2_000 : 400;
 
 /** How many points a marked snapshot has. */
 export function countOf(mark: number): number {

@@ -12,100 +12,104 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { watchPaths } from '../../../src/reload/source/watch.js';
-import { replaceFile } from '../../support/marked.js';
+import { closeLater } from '../../support/folder.js';
+import { replaceFile, switchLink } from '../../support/marked.js';
 import { assert, makeFolder, test, until } from '../../support/uvu.js';
 
 /** Nothing but an event may tell. */
 const NEVER_MS = 600_000;
 const silent = pino({ level: 'silent' });
-const isAny = (): boolean => true;
 
 /** A watch that has begun; `hears` runs a change, and resolves when it was heard of. */
-async function watching(path: string) {
+async function watching(path: string, counts: (name: string) => boolean = () => true) {
   let heard = 0;
   const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-  const end = watchPaths([path], options, silent, isAny, () => heard++);
+  const end = watchPaths([path], options, silent, counts, () => heard++);
+  closeLater(end);
   await until('it watches', () => heard > 0);
   return {
-    async hears(what: string, change: () => void): Promise<void> {
+    /** Resolves with how many events there were by then. */
+    async hears(what: string, change: () => void): Promise<number> {
       heard = 0;
       change();
       await until(`${what} is heard of`, () => heard > 0);
+      return heard;
     },
-    end,
   };
 }
 
-/** Expects a watch of a path to hear of a change. */
-async function hears(path: string, change: () => void): Promise<void> {
-  const watch = await watching(path);
-  try {
-    await watch.hears('the change', change);
-  } finally {
-    await watch.end();
-  }
+/** Makes what is watched in a folder; returns its path, and changes that must be heard of. */
+type Case = (folder: string) => readonly [path: string, ...changes: (() => void)[]];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'a file renamed into place, overwritten, appended to, touched, deleted and created'(folder) {
+    const path = join(folder, 'points');
+    writeFileSync(path, 'one');
+    return [
+      path,
+      () => replaceFile(path, 'two'),
+      () => writeFileSync(path, 'three'),
+      () => appendFileSync(path, 'four'),
+      () => utimesSync(path, 1_000, 1_000),
+      () => rmSync(path),
+      () => writeFileSync(path, 'five'),
+    ];
+  },
+  'a link switched to another target'(folder) {
+    const path = join(folder, 'current');
+    for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
+    symlinkSync('a', path);
+    return [path, () => switchLink('b', path)];
+  },
+  "a link's target in another folder that is overwritten"(folder) {
+    const target = join(folder, 'elsewhere', 'a');
+    mkdirSync(join(folder, 'elsewhere'));
+    writeFileSync(target, 'one');
+    symlinkSync('elsewhere/a', join(folder, 'inner'));
+    symlinkSync('inner', join(folder, 'current'));
+    return [join(folder, 'current'), () => replaceFile(target, 'two')];
+  },
+  'the ..data link of a Kubernetes volume'(folder) {
+    for (const version of ['..1', '..2']) {
+      mkdirSync(join(folder, version));
+      writeFileSync(join(folder, version, 'points'), version);
+    }
+    symlinkSync('..1', join(folder, '..data'));
+    symlinkSync('..data/points', join(folder, 'points'));
+    return [join(folder, 'points'), () => switchLink('..2', join(folder, '..data'))];
+  },
+  'a new file in a folder'(folder) {
+    writeFileSync(join(folder, 'a'), 'one');
+    return [folder, () => replaceFile(join(folder, 'b'), 'two')];
+  },
+  'a file in the place of a link that leads in a circle'(folder) {
+    const path = join(folder, 'circle');
+    symlinkSync(path, path);
+    return [path, () => replaceFile(path, '')];
+  },
+  'a folder that is closed and opened by its permissions, and a file in it'(folder) {
+    return [
+      folder,
+      () => chmodSync(folder, 0o000),
+      () => chmodSync(folder, 0o755),
+      () => writeFileSync(join(folder, 'a'), 'one'),
+    ];
+  },
+};
+
+for (const [name, prepare] of Object.entries(CASES)) {
+  test(`it hears of ${name}`, async () => {
+    const folder = join(makeFolder(), 'inner');
+    mkdirSync(folder);
+    const [path, ...changes] = prepare(folder);
+    const kept = await watching(path);
+    for (const [i, change] of changes.entries()) {
+      // by the watch that heard of the changes before, and by one of its own
+      const fresh = await watching(path);
+      await Promise.all([kept.hears(`change ${i}`, change), fresh.hears(`change ${i}`, () => {})]);
+    }
+  });
 }
-
-test('it hears of a file renamed into place', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, 'one');
-  await hears(path, () => replaceFile(path, 'two'));
-});
-
-test('it hears of a file overwritten in place, appended to, and touched', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, 'one');
-  await hears(path, () => writeFileSync(path, 'two'));
-  await hears(path, () => appendFileSync(path, 'three'));
-  await hears(path, () => utimesSync(path, 1_000, 1_000));
-});
-
-test('it hears of a file that is deleted, and of one created where there was none', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, 'one');
-  await hears(path, () => rmSync(path));
-  await hears(path, () => writeFileSync(path, 'two'));
-});
-
-test('it hears of a link switched to another target', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'current');
-  for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
-  symlinkSync('a', path);
-  await hears(path, () => {
-    symlinkSync('b', join(folder, 'next'));
-    renameSync(join(folder, 'next'), path);
-  });
-});
-
-test("it hears of a link's target in another folder that is overwritten", async () => {
-  const folder = makeFolder();
-  mkdirSync(join(folder, 'elsewhere'));
-  writeFileSync(join(folder, 'elsewhere', 'a'), 'one');
-  symlinkSync('elsewhere/a', join(folder, 'inner'));
-  symlinkSync('inner', join(folder, 'current'));
-  await hears(join(folder, 'current'), () => replaceFile(join(folder, 'elsewhere', 'a'), 'two'));
-});
-
-test('it hears of the ..data link of a Kubernetes volume', async () => {
-  const folder = makeFolder();
-  for (const version of ['..1', '..2']) {
-    mkdirSync(join(folder, version));
-    writeFileSync(join(folder, version, 'points'), version);
-  }
-  symlinkSync('..1', join(folder, '..data'));
-  symlinkSync('..data/points', join(folder, 'points'));
-  await hears(join(folder, 'points'), () => {
-    symlinkSync('..2', join(folder, '..data_tmp'));
-    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
-  });
-});
-
-test('it hears of a new file in a folder', async () => {
-  const folder = makeFolder();
-  writeFileSync(join(folder, 'a'), 'one');
-  await hears(folder, () => replaceFile(join(folder, 'b'), 'two'));
-});
 
 /** What happens to a folder and everything in it. */
 const FATES: Readonly<Record<string, (folder: string) => void>> = {
@@ -137,28 +141,9 @@ for (const end of ['a file', 'a folder']) {
       });
       await watch.hears('a new file', () => writeFileSync(join(folder, 'points'), 'two'));
       await watch.hears('another', () => replaceFile(join(folder, 'points'), 'three'));
-      await watch.end();
     });
   }
 }
-
-test('a link that leads in a circle is watched until it leads somewhere', async () => {
-  const path = join(makeFolder(), 'circle');
-  symlinkSync(path, path);
-  const watch = await watching(path);
-  await watch.hears('a file in its place', () => replaceFile(path, ''));
-  await watch.end();
-});
-
-test('a folder that is closed and opened by its permissions is watched on', async () => {
-  const folder = join(makeFolder(), 'inner');
-  mkdirSync(folder);
-  const watch = await watching(folder);
-  await watch.hears('the closing', () => chmodSync(folder, 0o000));
-  await watch.hears('the opening', () => chmodSync(folder, 0o755));
-  await watch.hears('a new file', () => writeFileSync(join(folder, 'a'), 'one'));
-  await watch.end();
-});
 
 test('of other files in the folders above it hears nothing', async () => {
   const root = makeFolder();
@@ -167,61 +152,44 @@ test('of other files in the folders above it hears nothing', async () => {
   const path = join(folder, 'points');
   const others = [join(root, 'other'), join(folder, 'other')];
   for (const one of [path, ...others]) writeFileSync(one, 'one');
-  let heard = 0;
-  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-  const end = watchPaths([path], options, silent, isAny, () => heard++);
-  await until('it watches', () => heard > 0);
-  heard = 0;
+  const watch = await watching(path);
   // each touch is one event, and events come in order
-  for (const one of [...others, path]) utimesSync(one, 1_000, 1_000);
-  await until('its own change', () => heard > 0);
+  const heard = await watch.hears('its own change', () => {
+    for (const one of [...others, path]) utimesSync(one, 1_000, 1_000);
+  });
   assert.is(heard, 1);
-  writeFileSync(`${path}.sha256`, 'x');
-  await until('its checksum', () => heard > 1);
-  await end();
+  await watch.hears('its checksum', () => writeFileSync(`${path}.sha256`, 'x'));
 });
 
 test('of a folder it hears of the names that count', async () => {
   const folder = makeFolder();
-  let heard = 0;
-  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
-  const counts = (name: string): boolean => name === 'a';
-  const end = watchPaths([folder], options, silent, counts, () => heard++);
-  await until('it watches', () => heard > 0);
-  heard = 0;
+  const watch = await watching(folder, (name) => name === 'a');
   // events come in order
-  for (const name of ['b', 'c', 'a']) mkdirSync(join(folder, name));
-  await until('it hears', () => heard > 0);
+  const heard = await watch.hears('the last of them', () => {
+    for (const name of ['b', 'c', 'a']) mkdirSync(join(folder, name));
+  });
   assert.is(heard, 1);
-  await end();
 });
 
-test('polling looks again and again, ended it does not', async () => {
-  const folder = makeFolder();
-  let looks = 0;
-  const end = watchPaths(
-    [join(folder, 'a')],
-    { mode: 'poll', pollMs: 20 },
-    silent,
-    isAny,
-    () => looks++,
-  );
-  await until('three looks', () => looks >= 3);
-  await end();
-  const before = looks;
-  await delay(100);
-  assert.is(looks, before);
-});
-
-test('off, it does nothing', async () => {
-  const folder = makeFolder();
-  let looks = 0;
-  const path = join(folder, 'a');
-  const end = watchPaths([path], { mode: 'off', pollMs: 1 }, silent, isAny, () => looks++);
+test('polling looks again and again, and ended it does not; off it never does', async () => {
+  const path = join(makeFolder(), 'a');
+  const looks = { poll: 0, off: 0 };
+  const [end, endOff] = (['poll', 'off'] as const).map((mode) => {
+    return watchPaths(
+      [path],
+      { mode, pollMs: 20 },
+      silent,
+      () => true,
+      () => looks[mode]++,
+    );
+  });
   writeFileSync(path, 'one');
+  await until('three looks', () => looks.poll >= 3);
+  await end!();
+  const before = looks.poll;
   await delay(100);
-  assert.is(looks, 0);
-  await end();
+  assert.equal(looks, { poll: before, off: 0 });
+  await endOff!();
 });
 
 test.run();
