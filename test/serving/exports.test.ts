@@ -132,7 +132,7 @@ test('an export is of one state, and that of a third old one is ended', async ()
     assert.is(new Set(lines.map((line) => JSON.parse(line).id)).size, sizes[i + 1]);
   }
   await becomes('waypost_exports_old_generations', 0);
-  assert.ok(service.logs.some(({ msg }) => msg === 'export broken off'));
+  assert.ok(service.logs.some(({ msg }) => msg === 'answer broken off'));
 });
 
 test('beside posts and reloads each stream is one state, whole, or breaks off', async () => {

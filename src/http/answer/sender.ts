@@ -55,8 +55,8 @@ export class Sender {
 
 /**
  * Sends an answer with these header lines and counts it. It adds the headers for origins that are
- * listed by name, and the request's id where the client gave it one. `onSent` is called once Node
- * reads the body's memory no more; never when the client has gone.
+ * listed by name, and the request's id to a 201 or where the client gave it one. `onSent` is called
+ * once Node reads the body's memory no more; never when the client has gone.
  */
 export type Write = (
   reply: FastifyReply,
@@ -74,7 +74,7 @@ export function createWrite(sending: Answering, observe: Observe): Write {
     reply.hijack();
     const { raw: response } = reply;
     if (closing()) response.shouldKeepAlive = false;
-    writeHead(response, status, ownLines(sending, reply.request, lines));
+    writeHead(response, status, ownLines(sending, reply.request, lines, status === 201));
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
     note(response);
@@ -82,7 +82,7 @@ export function createWrite(sending: Answering, observe: Observe): Write {
   };
 }
 
-/** Makes what begins a body of unknown length, with status 200; the rest is up to the caller. */
+/** Makes what begins a body of unknown length, with status 200; {@link sendPieces} sends it. */
 export function createBegin(
   sending: Answering,
   observe: Observe,
@@ -91,16 +91,53 @@ export function createBegin(
     reply.hijack();
     const { raw: response } = reply;
     if (sending.closing()) response.shouldKeepAlive = false;
-    response.writeHead(200, parseLines(ownLines(sending, reply.request, lines)));
+    response.writeHead(200, parseLines(ownLines(sending, reply.request, lines, true)));
     count(sending, observe, reply.request, 200, representation);
   };
 }
 
-/** Header lines with those that depend on who asks. */
-function ownLines({ corsOrigin }: Answering, { raw, id }: FastifyRequest, lines: string): string {
+/**
+ * Sends a body piece by piece: the next is asked for once the system has taken the last, and none
+ * when the client has gone. What `pieces` throws before the head was sent is thrown; later the body
+ * breaks off, and the client can tell, since the last chunk is missing.
+ */
+export async function sendPieces(
+  { note, logger }: Answering,
+  { raw: response, request }: FastifyReply,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  let goOn = (): void => {};
+  response.once('close', () => goOn());
+  try {
+    for await (const piece of pieces) {
+      if (response.destroyed) return;
+      await new Promise<void>((resolve) => {
+        goOn = resolve;
+        response.write(piece, () => resolve());
+        note(response);
+      });
+    }
+    response.end();
+    note(response);
+  } catch (error) {
+    if (!response.headersSent) throw error;
+    if (!response.destroyed) {
+      logger.warn({ reqId: request.id, err: error, url: request.raw.url }, 'answer broken off');
+    }
+    response.destroy();
+  }
+}
+
+/** Header lines with those that depend on who asks; the request's id at least where he gave it. */
+function ownLines(
+  { corsOrigin }: Answering,
+  { raw, id }: FastifyRequest,
+  lines: string,
+  isNamed: boolean,
+): string {
   let head = lines;
   if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
-  if (raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
+  if (isNamed || raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
   return head;
 }
 

@@ -14,7 +14,7 @@ import {
   type Served,
   type View,
 } from '../answer/question.js';
-import { createBegin } from '../answer/sender.js';
+import { createBegin, sendPieces } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
@@ -61,13 +61,12 @@ export function batchView(context: ViewContext): View<PointsQuery> {
  * loop. What takes longer is asked of the slow lane, one question of a batch at a time.
  */
 export function addBatch(app: FastifyInstance, context: Context): void {
-  const { current, bodies, stats, note } = context;
+  const { current, bodies, stats } = context;
   const lineOf = createLineMaker(context);
   const takeTurn = createTurnstile();
-  const observe = stats.route('batch');
-  const begin = createBegin(context, observe);
+  const begin = createBegin(context, stats.route('batch'));
 
-  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  async function handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { raw } = request;
     reply.header('Allow', ALLOW_BATCH);
     context.originOf(raw);
@@ -81,18 +80,15 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
     begin(reply, 'none', headOf(context, state));
     const batch = { request, served: { generation, state }, client };
-    await answer(batch, questions, reply.raw).catch((error) => {
-      context.logger.error({ reqId: request.id, err: error, url: BATCH_PATH }, 'request failed');
-      reply.raw.destroy();
-    });
-    return reply;
+    await sendPieces(context, reply, chunksOf(batch, questions, reply.raw));
   }
 
-  async function answer(
+  /** The lines of a batch, a chunk at a time, which is used again for the next. */
+  async function* chunksOf(
     batch: Batch,
     questions: readonly ReadQuestion[],
     response: ServerResponse,
-  ): Promise<void> {
+  ): AsyncGenerator<Buffer, void, undefined> {
     // lines are made where they are sent from; what has room behind a full chunk goes with it
     const chunk = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
     let filled = 0;
@@ -100,10 +96,6 @@ export function addBatch(app: FastifyInstance, context: Context): void {
       take: (bytes) =>
         bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(chunk.buffer, filled, bytes),
       give: () => {},
-    };
-    const flush = async (): Promise<void> => {
-      if (filled > 0) await send(context, response, chunk.subarray(0, filled));
-      filled = 0;
     };
     let until = 0;
     for (const read of questions) {
@@ -115,19 +107,21 @@ export function addBatch(app: FastifyInstance, context: Context): void {
       const line = await lineOf(batch, read, memory);
       stats.questions++;
       if (line.length > CHUNK_BYTES) {
-        await flush();
-        await send(context, response, line);
+        yield chunk.subarray(0, filled);
+        yield line;
+        filled = 0;
         continue;
       }
       if (line.buffer !== chunk.buffer) line.copy(chunk, filled);
       filled += line.length;
-      if (filled > CHUNK_BYTES) await flush();
+      if (filled <= CHUNK_BYTES) continue;
+      yield chunk.subarray(0, filled);
+      filled = 0;
     }
-    response.end(chunk.subarray(0, filled));
-    note(response);
+    yield chunk.subarray(0, filled);
   }
 
-  addOtherAddress(app, BATCH_PATH, ['POST'], handle, { observe });
+  addOtherAddress(app, BATCH_PATH, ['POST'], handle);
   // else it were the address of a point
   const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
   app.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
@@ -143,14 +137,6 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   guest.grow(bytes);
   if (isTurnedOut) throw noRoomForBody();
   raw.once('close', () => guest.leave());
-}
-
-/** Sends some bytes; resolves once the system has taken them, or nobody does. */
-async function send({ note }: Context, response: ServerResponse, bytes: Buffer): Promise<void> {
-  await new Promise<void>((resolve) => {
-    response.write(bytes, () => resolve());
-    note(response);
-  });
 }
 
 function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   appendToDelta,
   createDelta,
@@ -19,6 +18,8 @@ import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/current.js';
 import { createKeptState } from '../answer/at-least.js';
 import type { Context, Posting } from '../answer/context.js';
+import { fixedHeaders, linesOf } from '../answer/head.js';
+import { createBegin, sendPieces } from '../answer/sender.js';
 import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
@@ -56,14 +57,19 @@ export const CHANGES_ADDRESS: Address = {
 };
 
 /** A stream that goes on until its client leaves, or as lines up to the newest. */
-export function createChangesHandler(context: Context, posting: Posting): RouteHandlerMethod {
-  const { current, zone, stats } = context;
+export function createChangesHandler(
+  context: Context,
+  posting: Posting,
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  const { current, zone, stats, corsOrigin } = context;
   const { journal, streams: counts, maxStreams } = posting;
   const follow = createFollower(context, posting);
   const keptState = createKeptState(current, journal);
   const negotiation = new Negotiation([EVENTS, LINES]);
+  const begin = createBegin(context, stats.route(CHANGES_ADDRESS.name));
+  const fixed = fixedHeaders(ALLOW_READ, { isPersonal: false, compress: false, corsOrigin });
 
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+  return async (request, reply) => {
     const { raw } = request;
     context.originOf(raw);
     const pairs = parseQueryString(queryOf(raw.url!));
@@ -75,16 +81,18 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
     const state = await keptState(named);
     const served = servedSequence(current.generation);
     const after = named ?? (isEvents ? served : 0);
-    reply.headers({
-      Allow: ALLOW_READ,
-      'Content-Type': format.mediaType,
-      'Cache-Control': 'no-store',
-      'Waypost-Journal': state.name,
-      'Waypost-Sequence': isEvents ? after : Math.max(after, served),
+    const head = linesOf([
+      ...[...fixed, 'Content-Type', format.mediaType, 'Cache-Control', 'no-store'],
+      ...['Waypost-Journal', state.name],
+      ...['Waypost-Sequence', String(isEvents ? after : Math.max(after, served))],
       // a proxy that gathers an answer before it hands it on would gather this one for ever
-      'X-Accel-Buffering': 'no',
-    });
-    if (raw.method === 'HEAD') return reply.send();
+      ...['X-Accel-Buffering', 'no'],
+    ]);
+    if (raw.method === 'HEAD') {
+      begin(reply, 'none', head);
+      reply.raw.end();
+      return;
+    }
     if (Atomics.add(counts, 0, 1) >= maxStreams) {
       Atomics.sub(counts, 0, 1);
       throw tooManyStreams(maxStreams);
@@ -92,16 +100,11 @@ export function createChangesHandler(context: Context, posting: Posting): RouteH
     stats.streams++;
     const through = isEvents ? Number.POSITIVE_INFINITY : served;
     const start = { filters, after, through, isWhole: isEvents || named !== undefined };
-    const form = isEvents ? eventsOf(keys) : linesOf(keys);
-    const options = { objectMode: false, highWaterMark: MOST_BYTES };
-    const stream = Readable.from(follow(start, form, reply.raw), options);
-    // the client takes less than there is
-    stream.on('pause', () => context.note(reply.raw));
-    stream.once('close', () => {
-      Atomics.sub(counts, 0, 1);
-      stats.streams--;
-    });
-    return reply.send(stream);
+    const form = isEvents ? eventsOf(keys) : pointLinesOf(keys);
+    begin(reply, 'none', head);
+    await sendPieces(context, reply, follow(start, form, reply.raw));
+    Atomics.sub(counts, 0, 1);
+    stats.streams--;
   };
 }
 
@@ -191,15 +194,13 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
     start: StreamStart,
     form: StreamForm,
     response: ServerResponse,
-  ): AsyncGenerator<Buffer | string, void, undefined> {
+  ): AsyncGenerator<Uint8Array, void, undefined> {
     let cursor = start.after;
     let beatsAt = 0;
-    response.once('close', wake);
     while (cursor < start.through && !closing() && !response.destroyed) {
       // the head is sent with the first bytes
       if (performance.now() > beatsAt) {
-        const beat = form.beat(cursor);
-        if (beat !== '') yield beat;
+        yield Buffer.from(form.beat(cursor));
         beatsAt = performance.now() + BEAT_MS;
       }
       await takeTurn('');
@@ -232,7 +233,7 @@ function eventsOf(keys: readonly RecordKey[] | undefined): StreamForm {
 
 const END_OF_EVENT = Buffer.from('\n\n');
 
-function linesOf(keys: readonly RecordKey[] | undefined): StreamForm {
+function pointLinesOf(keys: readonly RecordKey[] | undefined): StreamForm {
   const shown = showing(keys);
   return {
     point(record, sequence) {

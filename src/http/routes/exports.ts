@@ -1,11 +1,12 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { sharedArray } from '../../index/shared-array.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
-import type { ExportBegin, ExportPiece } from '../answer/question.js';
-import { createBegin, Sender } from '../answer/sender.js';
+import type { ExportBegin, ExportPiece, LaneAnswer } from '../answer/question.js';
+import { createBegin, Sender, sendPieces } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
 import {
@@ -48,18 +49,18 @@ export const EXPORT_ADDRESS: Address = {
 /** All matches as one stream, in the format that the address ends with. */
 export function createExportHandler(context: Context): RouteHandlerMethod {
   const handlers = new Map(EXPORT_FORMATS.map((one) => [one.name, createHandler(context, one)]));
-  return (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const { format } = request.params as { readonly format: string };
     const handle = handlers.get(format);
     if (handle === undefined) throw new NotFound();
-    handle(request, reply);
+    await handle(request, reply);
   };
 }
 
 function createHandler(
   context: Context,
   format: ExportFormat,
-): (request: FastifyRequest, reply: FastifyReply) => void {
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   const { current, compress, zone, originOf, origin, stats } = context;
   const isCoded = compress && format.isCompressed !== true;
   const codingOf = isCoded ? createCodingOf(['gzip', 'identity']) : undefined;
@@ -78,7 +79,7 @@ function createHandler(
     return isGzipped ? [codedHead(plain, 'gzip'), plain] : [plain];
   }
 
-  return (request, reply) => {
+  return async (request, reply) => {
     const { raw } = request;
     const target = raw.url!;
     // no link needs the origin, but hosts that are not allowed are told nothing
@@ -100,94 +101,58 @@ function createHandler(
       return;
     }
     const client = `export ${clientOf(raw, origin.trustProxy)}`;
-    send(context, reply, client, { format: format.name, query, isGzipped }, start).catch((error) =>
-      fail(request, reply, error, context),
-    );
+    const wanted = { format: format.name, query, isGzipped };
+    await sendPieces(context, reply, piecesOf(context, reply.raw, client, wanted, start));
   };
 }
 
 /**
- * Sends an export piece by piece. The next one is made when the system has taken the last, or a
- * little earlier for a reader that keeps up: a slow one holds one small piece. `start` is called
- * with the state of the export before its first piece is sent. Throws what the slow lane answers
- * instead of a piece.
+ * The pieces of an export. The next one is made when the system has taken the last, or a little
+ * earlier for a reader that keeps up: a slow one holds one small piece. `start` is called with the
+ * state of the export before its first piece. Throws what the slow lane answers instead of a piece.
  */
-async function send(
-  { slowLane, note }: Context,
-  { raw: response }: FastifyReply,
+async function* piecesOf(
+  { slowLane }: Context,
+  response: ServerResponse,
   client: string,
   begin: ExportBegin,
   start: (state: State) => void,
-): Promise<void> {
+): AsyncGenerator<Uint8Array, void, undefined> {
   const ended = sharedArray(Int32Array, 1);
+  const end = (): void => void Atomics.store(ended, 0, 1);
+  response.once('close', end);
   let number: number | undefined;
-  let isNoted = false;
-  let goOn = (): void => {};
-  const step = (bytes: number) => {
+  const ask = (bytes: number): Promise<LaneAnswer> => {
     const common = { client, ended, export: number, bytes };
     return slowLane.ask(number === undefined ? { ...common, begin } : common);
   };
-  const leave = (): void => {
-    Atomics.store(ended, 0, 1);
-    if (number !== undefined) void step(0);
-    number = undefined;
-    goOn();
-  };
-  response.once('close', leave);
 
   async function next(bytes: number): Promise<ExportPiece> {
-    const piece = successOf(await step(bytes));
+    const piece = successOf(await ask(bytes));
     if (!('export' in piece)) throw new Error('Expected an export, got a page.');
     number = piece.isLast ? undefined : piece.export;
     return piece;
   }
 
-  function written(bytes: Uint8Array): Promise<void> {
-    return new Promise((resolve) => {
-      goOn = resolve;
-      response.write(bytes, () => resolve());
-      if (isNoted || response.writableLength === 0) return;
-      isNoted = true;
-      note(response);
-    });
-  }
-
-  let piece = await next(PIECE_BYTES);
-  if (!response.destroyed) start(piece.state);
-  let sent = 0;
-  let isFast = false;
-  while (!response.destroyed) {
-    // where the reader keeps up, the next piece is made while this one is sent
-    const coming = isFast && !piece.isLast ? next(FAST_PIECE_BYTES) : undefined;
-    coming?.catch(() => {});
-    const startedAt = performance.now();
-    if (piece.body.length > 0) await written(piece.body);
-    if (piece.isLast) {
-      response.end();
-      return;
+  try {
+    let piece = await next(PIECE_BYTES);
+    if (!response.destroyed) start(piece.state);
+    let sent = 0;
+    let isFast = false;
+    while (!response.destroyed) {
+      // where the reader keeps up, the next piece is made while this one is sent
+      const coming = isFast && !piece.isLast ? next(FAST_PIECE_BYTES) : undefined;
+      coming?.catch(() => {});
+      const startedAt = performance.now();
+      yield piece.body;
+      if (piece.isLast) return;
+      sent += piece.body.length;
+      isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
+      piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));
     }
-    // one that has left has no number any more, by which another export would begin
-    if (response.destroyed) break;
-    sent += piece.body.length;
-    isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
-    piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));
+  } finally {
+    end();
+    // one whose reader has left is ended by its next step
+    if (number !== undefined) void ask(0);
   }
-  leave();
-}
-
-/** Answers with the error, or has the stream end where a whole one would not. */
-function fail(
-  { id, raw }: FastifyRequest,
-  reply: FastifyReply,
-  error: Error,
-  { logger }: Context,
-): void {
-  if (!reply.raw.headersSent) {
-    void reply.send(error);
-    return;
-  }
-  if (!reply.raw.destroyed) {
-    logger.warn({ reqId: id, err: error, url: raw.url }, 'export broken off');
-  }
-  reply.raw.destroy();
 }

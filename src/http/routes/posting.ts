@@ -92,7 +92,6 @@ export function addPosting(
     reply: FastifyReply,
     post: PostRequest,
   ): Promise<FastifyReply> {
-    const { raw } = request;
     const { origin, isPage } = request.admission!;
     const answer = await posts.post(post);
     if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
@@ -111,11 +110,8 @@ export function addPosting(
       sendCreatedPage(reply, site, subject, title, made, Buffer.from(record));
       return reply;
     }
-    let lines = linesOf(Object.entries(own).flat()) + fixed;
-    lines += `Content-Length: ${Buffer.byteLength(record)}\r\n`;
-    // where the client did, the writer adds it
-    if (raw.headers['x-request-id'] === undefined) lines += `X-Request-Id: ${request.id}\r\n`;
-    write(reply, 201, 'none', lines, record);
+    const lines = linesOf(Object.entries(own).flat()) + fixed;
+    write(reply, 201, 'none', `${lines}Content-Length: ${Buffer.byteLength(record)}\r\n`, record);
     return reply;
   }
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import type { Answering, Context, Observe, ViewContext } from '../answer/context.js';
+import type { Answering, Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
 import type { View } from '../answer/question.js';
@@ -17,20 +17,17 @@ import { tileSetView, tileView } from './tile-views.js';
 
 export interface Resource extends Address {
   readonly get: RouteHandlerMethod;
-  /** Counts its answers, where the handler does not. */
-  readonly observe?: Observe;
 }
 
 /** The REST interface, address by address; its description says what operators are answered. */
 export function createResources(context: Context, hasOperations: boolean): Resource[] {
-  const { posting, stats } = context;
+  const { posting } = context;
   const serve = createPipeline(context);
   const add = <Wanted>(view: ReadAddress<Wanted>): unknown =>
     resources.push({ ...view, get: serve(view) });
   const resources: Resource[] = [{ ...EXPORT_ADDRESS, get: createExportHandler(context) }];
   if (posting !== undefined) {
-    const get = createChangesHandler(context, posting);
-    resources.push({ ...CHANGES_ADDRESS, get, observe: stats.route(CHANGES_ADDRESS.name) });
+    resources.push({ ...CHANGES_ADDRESS, get: createChangesHandler(context, posting) });
   }
   readAddresses(context).forEach(add);
   const others = { hasImages: context.media !== undefined, hasOperations };
@@ -75,9 +72,8 @@ export function createFinder(
 
 /** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
-  const { path, get, observe } = resource;
-  const config = observe === undefined ? {} : { observe };
-  app.route({ method: ['GET', 'HEAD'], url: path, config, handler: get });
+  const { path, get } = resource;
+  app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
 
   if (!path.endsWith('/')) return;
