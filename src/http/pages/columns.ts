@@ -105,30 +105,25 @@ function time(value: unknown): Html {
   return html`<time datetime="${String(value)}">${day} ${minute}<br>${offset}</time>`;
 }
 
-/**
- * The records as a table, with the columns that any of them has something for. `note` is told of
- * each row that is written.
- */
+/** The records as a table, with the columns that any of them has something for. */
 export function recordTable(
   columns: readonly Column[],
   records: readonly Uint8Array[],
   site: Site,
-  note: (record: Uint8Array) => void,
-): Html[] {
+): Html {
   const all = records.map(parse);
   const shown = columns.filter((column) =>
     all.some((fields) => column.keys.some((key) => Object.hasOwn(fields, key))),
   );
-  const head = html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
+  const rows = all.map(
+    (fields) => html`<tr>${shown.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`,
+  );
+  return html`<div class="table" tabindex="0" role="region" aria-labelledby="table-label">
 <table><caption id="table-label">Records of this page</caption>
 <thead><tr>${shown.map(({ label }) => html`<th scope="col">${label}</th>`)}</tr></thead>
 <tbody>
+${rows}</tbody></table></div>
 `;
-  const rows = all.map((fields, index) => {
-    note(records[index]!);
-    return html`<tr>${shown.map(({ cell }) => html`<td>${cell(fields, site)}</td>`)}</tr>\n`;
-  });
-  return [head, ...rows, html`</tbody></table></div>\n`];
 }
 
 /** A record that is no JSON, which a packed file may have, shows nothing in the table. */

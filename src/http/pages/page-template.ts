@@ -23,7 +23,7 @@ import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { recordTable } from './columns.js';
 import { filters, type Problems } from './filter-form.js';
-import { Html, html, type KeyLink, NOTHING, readableJson } from './html.js';
+import { Html, html, type KeyLink, NOTHING, readableJson, type Value } from './html.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import { pageFoot, pageHead, paging, type Site, type Subject } from './site.js';
 
@@ -66,45 +66,38 @@ export function renderPage(
   budget: Budget = new Budget(),
 ): Buffer<ArrayBuffer> {
   const { target, title, list, records, problems = {}, posted } = shown;
+  const { crumbs, columns, isPoints } = subject;
+  const isPost = shown.method === 'POST';
+  const isGood = shown.status < 300;
+  const hasTable = columns.length > 0 && records.length > 0 && isGood;
+  const hasMap = isPoints && list !== undefined;
+  const bytes = records.reduce((sum, { length }) => sum + length, 0);
+  budget.charge(bytes * (hasTable ? BYTE + BYTE_IN_TABLE : BYTE));
   const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
-  const hasTable = subject.columns.length > 0 && records.length > 0 && shown.status < 300;
-  const cost = hasTable ? BYTE + BYTE_IN_TABLE : BYTE;
-  budget.expect(records.reduce((sum, { length }) => sum + length, 0) * cost);
-  const parts: Html[] = [];
-  const isPost = shown.method === 'POST';
-  const hasMap = subject.isPoints && list !== undefined;
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
   const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
-  parts.push(pageHead(site, title, subject.crumbs, target, styles, scripts));
-  parts.push(introduction(subject, shown));
-  if (!isPost && subject.parameters.length > 0) {
-    parts.push(filters(path, subject, pairs, problems, shown.offered?.() ?? {}));
-  }
-  if (list !== undefined) parts.push(listHead(path, pairs, list));
-  parts.push(html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`);
-  if (hasMap) parts.push(mapPlace(site, path, pairs));
-  if (hasTable) {
-    const note = ({ length }: Uint8Array): void => budget.charge(length * BYTE_IN_TABLE);
-    parts.push(...recordTable(subject.columns, records, site, note));
-  }
-  parts.push(html`</div>\n`);
-  if (list !== undefined) {
-    parts.push(paging(path, pairs, list, 'Pages, again'));
-    if (hasMap && list.count > 0) parts.push(exportLinks(site, pairs));
-  }
-  if (subject.isPoints && (isPost || shown.status < 300)) {
-    parts.push(
-      postForm(site.prefix + POINTS_PATH, site, nameOf(shown), posted, isPost ? problems : {}),
-    );
-  }
-  parts.push(exchangeHead(path, pairs, shown, subject, !hasTable && !hasMap));
-  parts.push(...jsonParts(list, records, subject.links, budget));
-  parts.push(html`</pre></details>\n`);
-  parts.push(pageFoot(shown.snapshot === undefined ? NOTHING : TIMING));
-  const body = memory.take(parts.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0));
-  let end = 0;
-  for (const { text } of parts) end += body.write(text, end);
+  const offered = shown.offered?.() ?? {};
+  const ofPost = isPost ? problems : {};
+  const { text } = html`${[
+    pageHead(site, title, crumbs, target, styles, scripts),
+    introduction(subject, shown),
+    !isPost && subject.parameters.length > 0 && filters(path, subject, pairs, problems, offered),
+    list && listHead(path, pairs, list),
+    html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`,
+    hasMap && mapPlace(site, path, pairs),
+    hasTable && recordTable(columns, records, site),
+    html`</div>\n`,
+    list && paging(path, pairs, list, 'Pages, again'),
+    hasMap && list.count > 0 && exportLinks(site, pairs),
+    isPoints &&
+      (isPost || isGood) &&
+      postForm(site.prefix + POINTS_PATH, site, nameOf(shown), posted, ofPost),
+    exchange(path, pairs, shown, subject, !hasTable && !hasMap),
+    pageFoot(shown.snapshot === undefined ? NOTHING : TIMING),
+  ]}`;
+  const body = memory.take(Buffer.byteLength(text));
+  body.write(text);
   return body;
 }
 
@@ -214,8 +207,8 @@ ${shown.alternatives.map(
 `;
 }
 
-/** The request and the head of its answer, as programs see them; open where nothing else is shown. */
-function exchangeHead(
+/** The request and its answer, as programs see them; open where nothing else is shown. */
+function exchange(
   path: string,
   pairs: readonly Pair[],
   shown: Shown,
@@ -235,6 +228,7 @@ ${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
 ${lines}
+${jsonOf(shown, subject.links)}</pre></details>
 `;
 }
 
@@ -244,25 +238,15 @@ const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
   href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
 }));
 
-function jsonParts(
-  list: ListFacts | undefined,
-  records: readonly Uint8Array[],
-  links: readonly KeyLink[],
-  budget: Budget,
-): Html[] {
-  const indent = list === undefined ? '' : '    ';
+function jsonOf({ list, records }: Shown, links: readonly KeyLink[]): Value {
+  if (list === undefined) return records.map((one) => readableJson(textOf(one), links));
+  const { text } = readableJson(JSON.stringify({ count: list.count, ...list.links() }), LIST_LINKS);
+  const envelope = new Html(text.slice(0, -'\n}'.length));
   const shown = records.map((record, index) => {
-    budget.charge(record.length * BYTE);
-    const before = list === undefined ? '' : `${index > 0 ? ',' : ''}\n${indent}`;
-    return html`${before}${readableJson(textOf(record), links, indent)}`;
+    const one = readableJson(textOf(record), links, '    ');
+    return html`${index > 0 && ','}\n    ${one}`;
   });
-  if (list === undefined) return shown;
-  return [envelopeStart(list), ...shown, html`${records.length > 0 && '\n  '}]\n}`];
-}
-
-function envelopeStart({ count, links }: ListFacts): Html {
-  const { text } = readableJson(JSON.stringify({ count, ...links() }), LIST_LINKS);
-  return html`${new Html(text.slice(0, -'\n}'.length))},\n  <b>"results"</b>: [`;
+  return html`${envelope},\n  <b>"results"</b>: [${shown}${records.length > 0 && '\n  '}]\n}`;
 }
 
 function textOf({ buffer, byteOffset, length }: Uint8Array): string {
