@@ -150,11 +150,16 @@ export function parseFormBody(bytes: Buffer): Body {
   }
   const fields = new Map<string, string[]>();
   for (const { name, value } of parseQueryString(bytes.toString('latin1'))) {
-    const values = fields.get(name);
-    if (values === undefined) fields.set(name, [value]);
-    else values.push(value);
+    addTo(fields, name, value);
   }
   return { kind: 'form', fields };
+}
+
+/** Adds a value to those of a field. */
+export function addTo(fields: Map<string, string[]>, name: string, value: string): void {
+  const values = fields.get(name);
+  if (values === undefined) fields.set(name, [value]);
+  else values.push(value);
 }
 
 export function tooManyFields(): HttpError {

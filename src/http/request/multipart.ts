@@ -1,9 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import { Busboy, type BusboyFileStream, type BusboyHeaders } from '@fastify/busboy';
+import {
+  Busboy,
+  type BusboyFileStream,
+  type BusboyHeaders,
+  type BusboyInstance,
+} from '@fastify/busboy';
 import { MediaUnavailable } from '../../posts/media/folder.js';
 import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
+  addTo,
   bodyTooLarge,
   MAX_BODY_BYTES,
   MAX_FIELDS,
@@ -14,13 +20,13 @@ import {
 } from './body.js';
 import { HttpError, tryLater } from './http-error.js';
 
-export interface MultipartForm {
+interface MultipartForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;
   /** The file of the field `image`. Whoever reads the body discards it in the end. */
   readonly image: Upload | undefined;
 }
 
-export interface MultipartPlaces {
+interface MultipartPlaces {
   /** Undefined where no images are taken. */
   readonly uploads: Uploads | undefined;
   /** Of which all but the image takes part until the body has ended. */
@@ -40,132 +46,103 @@ const MAX_PART_HEAD_BYTES = 8 * 1024;
  */
 export async function readMultipart(
   request: IncomingMessage,
-  places: MultipartPlaces,
+  { uploads, room, address }: MultipartPlaces,
 ): Promise<MultipartForm> {
-  const reading = new Reading(request, places);
+  const fields = new Map<string, string[]>();
+  /** The file of the image, and what becomes of it. */
+  let file: BusboyFileStream | undefined;
+  let image: Promise<Upload> | undefined;
+  let apart = 0;
+  let refuse = (_error: Error): void => {};
+  const guest = room.enter(address, () => refuse(noRoomForBody()));
+
+  function addFile(name: string, given: BusboyFileStream, fileName: string): void {
+    given.on('error', (error) => {
+      // whoever takes the image says what became of it
+      if (given !== file) refuse(error);
+    });
+    if (name !== 'image') {
+      given.resume();
+    } else if (fileName !== '') {
+      takeImage(given, fileName);
+    } else {
+      // browsers send a form without a file chosen with one that has neither name nor content
+      given.once('readable', () => {
+        if (given.readableLength === 0) given.resume();
+        else takeImage(given, fileName);
+      });
+    }
+  }
+
+  function takeImage(given: BusboyFileStream, fileName: string): void {
+    if (uploads === undefined) {
+      refuse(imageError(400, 'This instance stores no images: it has no folder for them.'));
+    } else if (image !== undefined) {
+      refuse(imageError(400, 'Expected one image, got several.'));
+    } else {
+      file = given;
+      given.once('limit', () => refuse(imageTooLarge(uploads)));
+      image = uploads.receive(given, fileName, address);
+      image.catch(refuse);
+    }
+  }
+
+  /** Counts what the image does not hold, which is held here. */
+  function count({ length }: Buffer): void {
+    if (file !== undefined && !file.readableEnded) return;
+    apart += length;
+    if (apart > MAX_BODY_BYTES) refuse(bodyTooLarge());
+    else guest.grow(length);
+  }
+
   try {
-    return await reading.form();
+    const parser = createParser(request, uploads);
+    await new Promise<void>((resolve, reject) => {
+      refuse = reject;
+      const tooMany = (): void => reject(tooManyFields());
+      parser.once('partsLimit', tooMany).once('fieldsLimit', tooMany);
+      parser.once('filesLimit', () => reject(tooManyFiles()));
+      parser.on('field', (name, value) => addTo(fields, name, value));
+      parser.on('file', (name, given, fileName) => addFile(name, given, fileName));
+      parser.on('error', reject);
+      parser.once('finish', resolve);
+      onBreak(request, reject);
+      request.on('data', count).pipe(parser);
+    });
+    return { fields, image: await image };
   } catch (error) {
-    await reading.undo(error as Error);
+    request.unpipe();
+    request.off('data', count);
+    // what is left of the body stands between the answer and the next request
+    passOver(request);
+    file?.destroy(error as Error);
+    const made = await image?.catch(() => undefined);
+    if (made !== undefined) await uploads!.discard(made);
     throw asHttpError(error);
+  } finally {
+    guest.leave();
   }
 }
 
-class Reading {
-  readonly #request: IncomingMessage;
-  readonly #places: MultipartPlaces;
-  readonly #fields = new Map<string, string[]>();
-  /** The file of the image, and what becomes of it. */
-  #file: BusboyFileStream | undefined;
-  #image: Promise<Upload> | undefined;
-
-  constructor(request: IncomingMessage, places: MultipartPlaces) {
-    this.#request = request;
-    this.#places = places;
+/** Throws for a body that says of itself that it is too large, or is none. */
+function createParser({ headers }: IncomingMessage, uploads: Uploads | undefined): BusboyInstance {
+  const most = MAX_BODY_BYTES + (uploads?.maxBytes ?? 0);
+  if (Number(headers['content-length'] ?? 0) > most) {
+    throw uploads === undefined ? bodyTooLarge() : imageTooLarge(uploads);
   }
-
-  async form(): Promise<MultipartForm> {
-    const { uploads, room, address } = this.#places;
-    const { headers } = this.#request;
-    const most = MAX_BODY_BYTES + (uploads?.maxBytes ?? 0);
-    if (Number(headers['content-length'] ?? 0) > most) {
-      throw uploads === undefined ? bodyTooLarge() : imageTooLarge(uploads);
-    }
-    const parser = new Busboy({
-      headers: headers as BusboyHeaders,
-      limits: {
-        fields: MAX_FIELDS,
-        files: MAX_FILES,
-        parts: MAX_FIELDS + MAX_FILES,
-        fieldSize: MAX_BODY_BYTES,
-        fileSize: uploads?.maxBytes ?? MAX_BODY_BYTES,
-        headerPairs: MAX_PART_HEADERS,
-        headerSize: MAX_PART_HEAD_BYTES,
-      },
-      isPartAFile: (_name, _type, fileName) => fileName !== undefined,
-    });
-    let refuse = (_error: Error): void => {};
-    const guest = room.enter(address, () => refuse(noRoomForBody()));
-    try {
-      await new Promise<void>((resolve, reject) => {
-        refuse = reject;
-        const tooMany = (): void => reject(tooManyFields());
-        parser.once('partsLimit', tooMany).once('fieldsLimit', tooMany);
-        parser.once('filesLimit', () => reject(tooManyFiles()));
-        parser.on('field', (name, value) => this.#addField(name, value));
-        parser.on('file', (...file) => this.#addFile(file[0], file[1], file[2], reject));
-        parser.on('error', reject);
-        parser.once('finish', resolve);
-        onBreak(this.#request, reject);
-        let apart = 0;
-        this.#request.on('data', (chunk: Buffer) => {
-          // what the image does not hold is held here
-          if (this.#file !== undefined && !this.#file.readableEnded) return;
-          apart += chunk.length;
-          if (apart > MAX_BODY_BYTES) reject(bodyTooLarge());
-          else guest.grow(chunk.length);
-        });
-        this.#request.pipe(parser);
-      });
-      return { fields: this.#fields, image: await this.#image };
-    } finally {
-      guest.leave();
-    }
-  }
-
-  /** Lets go of the body, and of what has come of it. */
-  async undo(error: Error): Promise<void> {
-    this.#request.unpipe();
-    this.#request.removeAllListeners('data');
-    // what is left of the body stands between the answer and the next request
-    passOver(this.#request);
-    this.#file?.destroy(error);
-    const image = await this.#image?.catch(() => undefined);
-    if (image !== undefined) await this.#places.uploads!.discard(image);
-  }
-
-  #addField(name: string, value: string): void {
-    const values = this.#fields.get(name);
-    if (values === undefined) this.#fields.set(name, [value]);
-    else values.push(value);
-  }
-
-  #addFile(
-    name: string,
-    file: BusboyFileStream,
-    fileName: string,
-    reject: (error: Error) => void,
-  ): void {
-    file.on('error', (error) => {
-      // whoever takes the image says what became of it
-      if (file !== this.#file) reject(error);
-    });
-    if (name !== 'image') {
-      file.resume();
-    } else if (fileName !== '') {
-      this.#takeImage(file, fileName, reject);
-    } else {
-      // browsers send a form without a file chosen with one that has neither name nor content
-      file.once('readable', () => {
-        if (file.readableLength === 0) file.resume();
-        else this.#takeImage(file, fileName, reject);
-      });
-    }
-  }
-
-  #takeImage(file: BusboyFileStream, fileName: string, reject: (error: Error) => void): void {
-    const { uploads, address } = this.#places;
-    if (uploads === undefined) {
-      reject(imageError(400, 'This instance stores no images: it has no folder for them.'));
-    } else if (this.#image !== undefined) {
-      reject(imageError(400, 'Expected one image, got several.'));
-    } else {
-      this.#file = file;
-      file.once('limit', () => reject(imageTooLarge(uploads)));
-      this.#image = uploads.receive(file, fileName, address);
-      this.#image.catch(reject);
-    }
-  }
+  return new Busboy({
+    headers: headers as BusboyHeaders,
+    limits: {
+      fields: MAX_FIELDS,
+      files: MAX_FILES,
+      parts: MAX_FIELDS + MAX_FILES,
+      fieldSize: MAX_BODY_BYTES,
+      fileSize: uploads?.maxBytes ?? MAX_BODY_BYTES,
+      headerPairs: MAX_PART_HEADERS,
+      headerSize: MAX_PART_HEAD_BYTES,
+    },
+    isPartAFile: (_name, _type, fileName) => fileName !== undefined,
+  });
 }
 
 function imageTooLarge({ maxBytes }: Uploads): HttpError {
