@@ -201,11 +201,10 @@ function isForOperators(request: FastifyRequest): boolean {
 /** Headers of all that does not take the hot path of a responder. */
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending: Context): void {
   const { corsOrigin } = sending;
-  const cors = corsHeaders(request.headers.origin, corsOrigin);
-  for (let i = 0; i < cors.length; i += 2) reply.header(cors[i]!, cors[i + 1]!);
+  reply.headers(corsHeaders(request.headers.origin, corsOrigin));
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
   const isFile = request.routeOptions.config?.isFile === true;
-  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin, isFile });
+  const vary = varyOf({ corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
   if (sending.closing()) reply.header('Connection', 'close');
 }
@@ -232,7 +231,7 @@ function createErrorAnswer({
   site,
   corsOrigin,
 }: Pick<Context, 'logger' | 'site' | 'corsOrigin'>): AnswerError {
-  const vary = varyOf({ isPersonal: false, compress: false, corsOrigin });
+  const vary = varyOf({ corsOrigin });
 
   function prefersPage({ url, headers }: IncomingMessage): boolean {
     const format = last(parseQueryString(queryOf(url!)), 'format');

@@ -31,18 +31,15 @@ export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 /** Makes the heads of an address. */
 export class Heads {
-  readonly #fixed: readonly string[];
+  readonly #fixed: Readonly<Record<string, string>>;
   readonly #caching: string;
   /** Lines of each format, of answers that do not last, of the state with the name `#state`. */
   readonly #lines = new Map<HeadFormat, string>();
   #state = '';
 
-  constructor(
-    { compress, corsOrigin }: Pick<Dependence, 'compress' | 'corsOrigin'>,
-    { allow, isPersonal, isFile = false }: Facts,
-  ) {
-    this.#fixed = fixedHeaders(allow, { isPersonal, compress, corsOrigin, isFile });
-    this.#caching = isPersonal ? 'private, no-cache' : 'no-cache';
+  constructor({ compress, corsOrigin }: Pick<Dependence, 'compress' | 'corsOrigin'>, facts: Facts) {
+    this.#fixed = fixedHeaders(facts.allow, { compress, corsOrigin, ...facts });
+    this.#caching = facts.isPersonal ? 'private, no-cache' : 'no-cache';
   }
 
   /** `content` tells the answer from all others of its snapshot and format. */
@@ -52,10 +49,10 @@ export class Heads {
     return { format, etag, coding: undefined, lines };
   }
 
-  /** The headers that all answers of a format have, names and values in turn. */
-  shared({ headers, contentType }: HeadFormat): string[] {
-    const caching = ['Cache-Control', this.#caching];
-    return [...this.#fixed, ...caching, ...headers, 'Content-Type', contentType];
+  /** The headers that all answers of a format have. */
+  shared({ headers, contentType }: HeadFormat): Readonly<Record<string, string>> {
+    const caching = { 'Cache-Control': this.#caching };
+    return { ...this.#fixed, ...caching, ...headers, 'Content-Type': contentType };
   }
 
   #linesOf(state: State, format: HeadFormat): string {
@@ -72,8 +69,13 @@ export class Heads {
   }
 
   #linesFor({ name, lastModified }: State, format: HeadFormat, caching: string): string {
-    const own = ['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`];
-    return linesOf([...this.#fixed, 'Cache-Control', caching, ...own, ...format.headers]);
+    return linesOf({
+      ...this.#fixed,
+      'Cache-Control': caching,
+      'Last-Modified': lastModified,
+      'Waypost-Snapshot': `"${name}"`,
+      ...format.headers,
+    });
   }
 }
 
@@ -93,8 +95,8 @@ export function linesWithBody({ etag, lines, coding, format }: AnswerHead): stri
 
 /** What answers depend on besides their address. */
 export interface Dependence {
-  readonly isPersonal: boolean;
-  readonly compress: boolean;
+  readonly isPersonal?: boolean;
+  readonly compress?: boolean | undefined;
   readonly corsOrigin: readonly string[];
   readonly isFile?: boolean;
 }
@@ -102,44 +104,41 @@ export interface Dependence {
 /** The Vary header of an answer; empty where it depends on nothing. */
 export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence): string {
   const parts = isFile === true ? [] : ['Accept'];
-  if (compress) parts.push('Accept-Encoding');
-  if (isPersonal) parts.push('Authorization');
+  if (compress === true) parts.push('Accept-Encoding');
+  if (isPersonal === true) parts.push('Authorization');
   if (corsOrigin.length > 0 && !corsOrigin.includes('*')) parts.push('Origin');
   return parts.join(', ');
 }
 
-/** The headers of all answers of an address, names and values in turn. */
-export function fixedHeaders(allow: string, dependence: Dependence): string[] {
-  const { corsOrigin } = dependence;
-  const vary = varyOf(dependence);
-  return [
-    ...['Allow', allow, ...(vary === '' ? [] : ['Vary', vary])],
-    ...['X-Content-Type-Options', 'nosniff'],
-    ...(corsOrigin[0] === '*' ? corsHeaders(undefined, corsOrigin) : []),
-  ];
+/** The headers of all answers of an address. */
+export function fixedHeaders(
+  allow: string,
+  dependence: Dependence,
+): Readonly<Record<string, string>> {
+  const Vary = varyOf(dependence);
+  return {
+    Allow: allow,
+    ...(Vary !== '' && { Vary }),
+    'X-Content-Type-Options': 'nosniff',
+    ...corsHeaders(undefined, dependence.corsOrigin),
+  };
 }
 
 /** Headers that scripts may read. */
 const EXPOSED =
   'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
-const FOR_ANY: readonly string[] = [
-  'Access-Control-Allow-Origin',
-  '*',
-  'Access-Control-Expose-Headers',
-  EXPOSED,
-];
 
 /**
- * Headers, names and values in turn, by which a browser lets a page of `origin` read the answer:
- * for any when the list has `*`, else for those on it.
+ * Headers by which a browser lets a page of `origin` read the answer: for any when the list has
+ * `*`, else for those on it.
  */
 export function corsHeaders(
   origin: string | undefined,
   allowed: readonly string[],
-): readonly string[] {
-  if (allowed[0] === '*') return FOR_ANY;
-  if (origin === undefined || !allowed.includes(origin)) return [];
-  return ['Access-Control-Allow-Origin', origin, 'Access-Control-Expose-Headers', EXPOSED];
+): Readonly<Record<string, string>> {
+  const named = allowed[0] === '*' ? '*' : origin;
+  if (named === undefined || !allowed.includes(named)) return {};
+  return { 'Access-Control-Allow-Origin': named, 'Access-Control-Expose-Headers': EXPOSED };
 }
 
 /** Headers that scripts may send. */
@@ -160,22 +159,15 @@ export function preflightHeaders(allow: string): Readonly<Record<string, string>
 /** How long an idle connection is kept, in milliseconds: longer than proxies do. */
 export const KEEP_ALIVE_MS = 72_000;
 
-/** Header lines, each with its line end, of names and values in turn. */
-export function linesOf(headers: readonly string[]): string {
-  let lines = '';
-  for (let i = 0; i < headers.length; i += 2) lines += `${headers[i]}: ${headers[i + 1]}\r\n`;
-  return lines;
+/** Header lines, each with its line end. */
+export function linesOf(headers: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return lines.join('');
 }
 
 /** Names and values in turn, of header lines. */
 export function parseLines(lines: string): string[] {
-  return lines
-    .split('\r\n')
-    .slice(0, -1)
-    .flatMap((line) => {
-      const colon = line.indexOf(':');
-      return [line.slice(0, colon), line.slice(colon + 2)];
-    });
+  return [...lines.matchAll(/(.+?): (.*)\r\n/g)].flatMap(([, name, value]) => [name!, value!]);
 }
 
 /** Statuses of answers that do not take the way of errors. */
@@ -201,7 +193,8 @@ export function createWriteHead(): WriteHead {
       second = now;
       const date = new Date(now * 1_000).toUTCString();
       const timeout = `timeout=${KEEP_ALIVE_MS / 1_000}`;
-      ending = `${linesOf(['Date', date, 'Connection', 'keep-alive', 'Keep-Alive', timeout])}\r\n`;
+      const last = { Date: date, Connection: 'keep-alive', 'Keep-Alive': timeout };
+      ending = `${linesOf(last)}\r\n`;
     }
     return ending;
   }

@@ -184,7 +184,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     if (format.isPart) early = [];
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown(early)) return undefined;
-    const headers = isNamedByBody ? heads.shared(format) : [];
+    const headers = isNamedByBody ? heads.shared(format) : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes([body]));

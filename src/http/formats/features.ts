@@ -26,7 +26,7 @@ export const GEOJSON: Format = {
   parameter: 'geojson',
   mediaType: GEOJSON_TYPE,
   contentType: GEOJSON_TYPE,
-  headers: [],
+  headers: {},
   maxBytes: Number.POSITIVE_INFINITY,
   encode: (page, exchange) => encodeFeatures(page, exchange, page.list && listLinks(page.list)),
 };

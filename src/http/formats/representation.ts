@@ -88,8 +88,8 @@ export interface Exchange {
   readonly target: string;
   /** Names the snapshot that the page is of. */
   readonly snapshot: string;
-  /** Headers that all answers of this address and format have, names and values in turn. */
-  readonly headers: readonly string[];
+  /** Headers that all answers of this address and format have. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly memory: BodyMemory;
   readonly budget: Budget;
 }
@@ -103,7 +103,7 @@ export interface Format {
   /** What an Accept header asks for it by. */
   readonly mediaType: string;
   readonly contentType: string;
-  readonly headers: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes: number;
   /** Whether an answer is named by its body, not by what it was made from. */

@@ -87,8 +87,7 @@ export function sendCreatedPage(
 }
 
 function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
-  reply.header('Content-Type', PAGE_TYPE);
-  for (let i = 0; i < headers.length; i += 2) reply.header(headers[i]!, headers[i + 1]!);
+  reply.headers({ 'Content-Type': PAGE_TYPE, ...headers });
 }
 
 /** The subject of a page one step further down than the page of its address. */
@@ -108,7 +107,7 @@ function shownOf(reply: FastifyReply, title: string, record: Uint8Array): Shown 
     method: method === 'HEAD' ? 'GET' : method!,
     target: url!,
     status: reply.statusCode,
-    headers: headers.flatMap(([name, value]) => [name, String(value)]),
+    headers: Object.fromEntries(headers),
     list: undefined,
     records: [record],
     alternatives: [],

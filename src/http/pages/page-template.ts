@@ -33,8 +33,8 @@ export interface Shown {
   /** The request's path and query. */
   readonly target: string;
   readonly status: number;
-  /** Headers of the answer, names and values in turn; an empty value is not known yet. */
-  readonly headers: readonly string[];
+  /** Headers of the answer but its length, which is not known before it is made. */
+  readonly headers: Readonly<Record<string, unknown>>;
   readonly list: ListFacts | undefined;
   /** The JSON of each record, or of what else the answer says. */
   readonly records: readonly Uint8Array[];
@@ -216,12 +216,9 @@ function exchange(
   isOpen: boolean,
 ): Html {
   const { method, target, status, headers } = shown;
-  const lines: Html[] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    // the length of the answer is not known before the answer is made
-    if (headers[i + 1] === '') continue;
-    lines.push(html`<b>${headers[i]}:</b> ${headers[i + 1]}\n`);
-  }
+  const lines = Object.entries(headers).map(
+    ([name, value]) => html`<b>${name}:</b> ${String(value)}\n`,
+  );
   return html`<details class="box" id="exchange"${isOpen && html` open`}>
 <summary>Request and answer, as programs see them</summary>
 ${actions(path, pairs, shown, subject)}

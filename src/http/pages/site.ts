@@ -15,8 +15,8 @@ export interface Site {
   readonly tileUrl: string | undefined;
   readonly hasImages: boolean;
   readonly posting: PostingBy;
-  /** Headers of every page, names and values in turn. */
-  readonly headers: readonly string[];
+  /** Headers of every page. */
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 interface SiteSettings {
@@ -44,7 +44,7 @@ export function createSite(
 }
 
 /** A browser loads nothing from elsewhere but map tiles, and runs no script in the page. */
-function headersOf(tileUrl: string | undefined): readonly string[] {
+function headersOf(tileUrl: string | undefined): Site['headers'] {
   const tiles = tileUrl === undefined ? '' : ` ${originOf(tileUrl)}`;
   const policy = [
     "default-src 'none'",
@@ -57,7 +57,7 @@ function headersOf(tileUrl: string | undefined): readonly string[] {
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ];
-  return [...['Content-Security-Policy', policy.join('; ')], ...['Referrer-Policy', 'same-origin']];
+  return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'same-origin' };
 }
 
 /** Scheme and authority of a template, where `{s}` or the like may stand only behind them. */

@@ -140,11 +140,13 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
 }
 
 function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {
-  return linesOf([
-    ...fixedHeaders(ALLOW_BATCH, { isPersonal: false, compress: false, corsOrigin }),
-    ...['Content-Type', LINE_FORMAT.contentType, 'Cache-Control', 'no-store'],
-    ...['Last-Modified', lastModified, 'Waypost-Snapshot', `"${name}"`],
-  ]);
+  return linesOf({
+    ...fixedHeaders(ALLOW_BATCH, { corsOrigin }),
+    'Content-Type': LINE_FORMAT.contentType,
+    'Cache-Control': 'no-store',
+    'Last-Modified': lastModified,
+    'Waypost-Snapshot': `"${name}"`,
+  });
 }
 
 /**

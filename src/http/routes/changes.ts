@@ -67,7 +67,7 @@ export function createChangesHandler(
   const keptState = createKeptState(current, journal);
   const negotiation = new Negotiation([EVENTS, LINES]);
   const begin = createBegin(context, stats.route(CHANGES_ADDRESS.name));
-  const fixed = fixedHeaders(ALLOW_READ, { isPersonal: false, compress: false, corsOrigin });
+  const fixed = fixedHeaders(ALLOW_READ, { corsOrigin });
 
   return async (request, reply) => {
     const { raw } = request;
@@ -81,13 +81,15 @@ export function createChangesHandler(
     const state = await keptState(named);
     const served = servedSequence(current.generation);
     const after = named ?? (isEvents ? served : 0);
-    const head = linesOf([
-      ...[...fixed, 'Content-Type', format.mediaType, 'Cache-Control', 'no-store'],
-      ...['Waypost-Journal', state.name],
-      ...['Waypost-Sequence', String(isEvents ? after : Math.max(after, served))],
+    const head = linesOf({
+      ...fixed,
+      'Content-Type': format.mediaType,
+      'Cache-Control': 'no-store',
+      'Waypost-Journal': state.name,
+      'Waypost-Sequence': String(isEvents ? after : Math.max(after, served)),
       // a proxy that gathers an answer before it hands it on would gather this one for ever
-      ...['X-Accel-Buffering', 'no'],
-    ]);
+      'X-Accel-Buffering': 'no',
+    });
     if (raw.method === 'HEAD') {
       begin(reply, 'none', head);
       reply.raw.end();

@@ -70,7 +70,7 @@ function createHandler(
   const write = createBegin(context, stats.route(FACTS.name));
   const name = `attachment; filename="points.${format.name}"`;
   // without an order the same points may come in another one after a merge
-  const described = { ...format, isWeak: true, headers: ['Content-Disposition', name] };
+  const described = { ...format, isWeak: true, headers: { 'Content-Disposition': name } };
 
   /** What the answers begin with that the client may get: compressed, where it may be, then not. */
   function headsOf(state: State, target: string, isGzipped: boolean): AnswerHead[] {

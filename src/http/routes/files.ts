@@ -60,7 +60,7 @@ export function addStatic(
   { site, corsOrigin }: Pick<Context, 'site' | 'corsOrigin'>,
 ): void {
   const { assets } = site;
-  const vary = varyOf({ isPersonal: false, compress: true, corsOrigin, isFile: true });
+  const vary = varyOf({ compress: true, corsOrigin, isFile: true });
   const codingOf = createCodingOf();
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {

@@ -61,9 +61,8 @@ export function addPosting(
 ): void {
   const { posts, uploads } = posting;
   const { corsOrigin, compress, site, bodies } = context;
-  const dependence = { isPersonal: false, compress, corsOrigin };
-  const shared = Object.entries(SHARED).flat();
-  const fixed = linesOf([...fixedHeaders(ALLOW_POINTS, dependence), ...shared]);
+  const dependence = { compress, corsOrigin };
+  const fixed = linesOf({ ...fixedHeaders(ALLOW_POINTS, dependence), ...SHARED });
   const write = createWrite(context, observe);
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -110,7 +109,7 @@ export function addPosting(
       sendCreatedPage(reply, site, subject, title, made, Buffer.from(record));
       return reply;
     }
-    const lines = linesOf(Object.entries(own).flat()) + fixed;
+    const lines = linesOf(own) + fixed;
     write(reply, 201, 'none', `${lines}Content-Length: ${Buffer.byteLength(record)}\r\n`, record);
     return reply;
   }

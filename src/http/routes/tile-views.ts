@@ -91,7 +91,7 @@ export const MVT: Format = {
   parameter: 'mvt',
   mediaType: 'application/vnd.mapbox-vector-tile',
   contentType: 'application/vnd.mapbox-vector-tile',
-  headers: [],
+  headers: {},
   maxBytes: Number.POSITIVE_INFINITY,
 };
 

@@ -123,7 +123,7 @@ function pageOf(count: number, keys?: readonly RecordKey[]): Page {
 /** What a format makes of a page, and what that costs. */
 function encode(format: typeof GEOJSON, page: Page): [cost: number, body: string] {
   const budget = new Meter(1e6);
-  const exchange = { target: '', snapshot: '', headers: [], memory: FRESH_MEMORY, budget };
+  const exchange = { target: '', snapshot: '', headers: {}, memory: FRESH_MEMORY, budget };
   const body = format.encode!(page, exchange).toString();
   return [budget.cost, body];
 }

@@ -121,7 +121,7 @@ test('a long text and a deep list are readable', () => {
 const exchange = {
   target: '/rest/map_data_points/?format=api',
   snapshot: 'tag',
-  headers: ['Allow', 'GET', 'Content-Length', ''],
+  headers: { Allow: 'GET' },
   memory: FRESH_MEMORY,
 };
 const list = {
@@ -166,10 +166,8 @@ test('what is shown is the JSON of the list, and what is no JSON as it is', () =
   assert.match(render(page([])), '<b>"results"</b>: []\n}</pre>');
 });
 
-test('the headers are those that are known', () => {
-  const html = render(page([]));
-  assert.match(html, '<b>HTTP 200 OK</b>\n<b>Allow:</b> GET\n\n{');
-  assert.not.match(html, 'Content-Length');
+test('the headers are shown', () => {
+  assert.match(render(page([])), '<b>HTTP 200 OK</b>\n<b>Allow:</b> GET\n\n{');
 });
 
 test('the form for a point is offered where anybody may post, and nowhere else', () => {
