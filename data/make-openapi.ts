@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { type Address, optionsOf } from '../src/http/answer/question.js';
 import { createSite } from '../src/http/pages/site.js';
 import { templateOf } from '../src/http/request/addresses.js';
 import type { Parameter } from '../src/http/request/parameter.js';
 import { CHANGES_ADDRESS } from '../src/http/routes/changes.js';
-import { type Address, openapiAddresses, optionsOf } from '../src/http/routes/description.js';
 import { EXPORT_ADDRESS } from '../src/http/routes/exports.js';
-import { readAddresses } from '../src/http/routes/resources.js';
+import { openapiAddresses, readAddresses } from '../src/http/routes/resources.js';
 import { openTimeZone } from '../src/model/time-zone.js';
 import { isObject } from '../src/model/units.js';
 

@@ -19,6 +19,7 @@ import { servedSequence } from '../../reload/current.js';
 import { createKeptState } from '../answer/at-least.js';
 import type { Context, Posting } from '../answer/context.js';
 import { fixedHeaders, linesOf } from '../answer/head.js';
+import type { Address } from '../answer/question.js';
 import { createBegin, sendPieces } from '../answer/sender.js';
 import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
@@ -31,7 +32,6 @@ import {
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
-import type { Address } from './description.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };

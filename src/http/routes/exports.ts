@@ -5,7 +5,7 @@ import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
-import type { ExportBegin, ExportPiece, LaneAnswer } from '../answer/question.js';
+import type { Address, ExportBegin, ExportPiece, LaneAnswer } from '../answer/question.js';
 import { createBegin, Sender, sendPieces } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
@@ -22,7 +22,6 @@ import { createCodingOf } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
 import { parseQueryString } from '../request/query-string.js';
-import type { Address } from './description.js';
 
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;

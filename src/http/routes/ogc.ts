@@ -3,7 +3,7 @@ import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import { takeKeyset } from '../../query/keyset.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type Served } from '../answer/question.js';
+import { matchBeside, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
@@ -38,7 +38,6 @@ import {
 } from '../request/list-parameters.js';
 import { parameters } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
-import type { ReadAddress } from './description.js';
 import { pointView, type WantedPoint } from './rest-views.js';
 
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';

@@ -1,14 +1,25 @@
+import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { version } from '../../model/quote.js';
 import type { Answering, Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
-import type { View } from '../answer/question.js';
-import { ALLOW_READ, BATCH_PATH, patternOf, ROOT_PATH } from '../request/addresses.js';
+import { type Address, optionsOf, type ReadAddress, type View } from '../answer/question.js';
+import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
+import {
+  ALLOW_READ,
+  BATCH_PATH,
+  OGC_API_PATH,
+  OPENAPI_PATH,
+  patternOf,
+  ROOT_PATH,
+  templateOf,
+} from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
+import { parameters } from '../request/parameter.js';
 import { ALLOW_BATCH, batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
-import { type Address, openapiAddresses, optionsOf, type ReadAddress } from './description.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
 import { filePaths } from './files.js';
 import { ogcAddresses } from './ogc.js';
@@ -52,6 +63,81 @@ export function readAddresses(context: ViewContext): readonly ReadAddress<unknow
     tileSetView(context),
     ...ogcAddresses(context),
   ];
+}
+
+/** What an instance may answer beside the addresses that describe themselves. */
+interface Others {
+  readonly hasImages: boolean;
+  readonly hasOperations: boolean;
+}
+
+type Piece = Readonly<Record<string, unknown>>;
+
+interface OpenApi extends Piece {
+  readonly info: Piece;
+  readonly paths: Readonly<Record<string, PathItem>>;
+}
+
+interface PathItem extends Piece {
+  readonly options?: Described;
+  readonly post?: Piece;
+}
+
+interface Described {
+  readonly responses: { readonly 200: { readonly content: Record<string, { example: object }> } };
+}
+
+/**
+ * `GET /openapi.json`, and the same at `/ogc/api`: the interface described, for programs, beside
+ * these addresses.
+ */
+export function openapiAddresses(
+  addresses: readonly Address[],
+  others: Others,
+): readonly ReadAddress<undefined>[] {
+  const texts = new Map<string, string>();
+  const openapi: ReadAddress<undefined> = {
+    ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ, isPersonal: false },
+    title: 'OpenAPI document',
+    description:
+      'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',
+    parameters: parameters('format@openapi'),
+    formats: [JSON_FORMAT, OPENAPI, OPENAPI_30],
+    read: () => undefined,
+    find(_wanted, { origin }, _served, _budget, format) {
+      const file = format === OPENAPI_30 ? 'openapi-3.0' : 'openapi-3.1';
+      const rest = texts.get(file) ?? textOf(file, [...addresses, ...own], others);
+      texts.set(file, rest);
+      return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${rest}`);
+    },
+  };
+  const own = [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
+  return own;
+}
+
+/** The document with what this instance answers as JSON, without the brace that it begins with. */
+function textOf(file: string, addresses: readonly Address[], others: Others): string {
+  const path = new URL(`../../../../assets/${file}.json`, import.meta.url);
+  const document: OpenApi = JSON.parse(readFileSync(path, 'utf8'));
+  const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
+  const paths: Record<string, PathItem> = {};
+  for (const [path, { post, ...item }] of Object.entries(document.paths)) {
+    const address = byPath.get(path);
+    if (address === undefined && !isThere(path, others)) continue;
+    const takesPosts = post !== undefined && address?.allow.includes('POST') !== false;
+    paths[path] = takesPosts ? { ...item, post } : item;
+    if (address === undefined) continue;
+    for (const one of Object.values(item.options!.responses[200].content)) {
+      one.example = optionsOf(address);
+    }
+  }
+  const info = { ...document.info, version: version() };
+  return JSON.stringify({ ...document, info, paths }).slice(1);
+}
+
+function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
+  if (path.startsWith('/media/')) return hasImages;
+  return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
 type Known = Pick<Resource, 'path' | 'allow' | 'subject'>;

@@ -6,7 +6,13 @@ import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
 import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type Served } from '../answer/question.js';
+import {
+  type Address,
+  matchBeside,
+  optionsOf,
+  type ReadAddress,
+  type Served,
+} from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
@@ -47,7 +53,6 @@ import {
   parsePointsQuery,
 } from '../request/list-parameters.js';
 import { parameters } from '../request/parameter.js';
-import { type Address, optionsOf, type ReadAddress } from './description.js';
 
 /** For programs, in the service's own order of preference. */
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];

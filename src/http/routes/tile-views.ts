@@ -6,7 +6,7 @@ import { filtersWithin, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
 import { ALWAYS } from '../../tiles/points.js';
 import { makeTile } from '../../tiles/tile.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside } from '../answer/question.js';
+import { matchBeside, type ReadAddress } from '../answer/question.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import { type Format, selfLink } from '../formats/representation.js';
 import { ALLOW_READ, TILE_PATH, TILE_SET_PATH, templateOf } from '../request/addresses.js';
@@ -23,7 +23,6 @@ import {
   readParameters,
 } from '../request/parameter.js';
 import { last, type Pair } from '../request/query-string.js';
-import type { ReadAddress } from './description.js';
 
 const STATE = 'v';
 
