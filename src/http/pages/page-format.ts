@@ -30,21 +30,16 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     isNamedByBody: true,
     isTimed: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
-      const { records, keys } = page;
-      const shown = {
-        title: page.title,
-        method: 'GET',
-        target,
-        status: 200,
-        headers,
-        snapshot,
-        list: page.list,
-        records: Array.from({ length: records.count }, (_, i) => records.at(i)).map(showing(keys)),
-        alternatives,
-        offered: page.offered,
-        needsToken: page.needsToken ?? false,
-      };
-      return renderPage(site, subject, shown, memory, budget);
+      const all = Array.from({ length: page.records.count }, (_, i) => page.records.at(i));
+      const records = all.map(showing(page.keys));
+      const answer = { method: 'GET', target, status: 200, headers, snapshot };
+      return renderPage(
+        site,
+        subject,
+        { ...page, ...answer, records, alternatives },
+        memory,
+        budget,
+      );
     },
   };
 }

@@ -4,7 +4,7 @@ import {
   type BodyMemory,
   FRESH_MEMORY,
   type ListFacts,
-  type Offered,
+  type Page,
   queryString,
 } from '../formats/representation.js';
 import {
@@ -27,15 +27,13 @@ import { Html, html, type KeyLink, NOTHING, readableJson, type Value } from './h
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import { pageFoot, pageHead, paging, type Site, type Subject } from './site.js';
 
-export interface Shown {
-  readonly title: string;
+export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsToken'> {
   readonly method: string;
   /** The request's path and query. */
   readonly target: string;
   readonly status: number;
   /** Headers of the answer but its length, which is not known before it is made. */
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly list: ListFacts | undefined;
   /** The JSON of each record, or of what else the answer says. */
   readonly records: readonly Uint8Array[];
   readonly alternatives: readonly Offer[];
@@ -44,9 +42,6 @@ export interface Shown {
   /** Address of the record that a form has made. */
   readonly made?: string;
   readonly posted?: Posted;
-  /** Values that records have, by the parameter that they can be asked for with. */
-  readonly offered?: (() => Offered) | undefined;
-  readonly needsToken?: boolean;
   /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
   readonly snapshot?: string;
 }

@@ -50,9 +50,12 @@ export function filePaths(media: string | undefined): readonly string[] {
   return [STATIC_FILE_PATH, VIEWER_PATH, ...(media === undefined ? [] : [IMAGE_PATH])];
 }
 
-/** The methods and the mark of an address that sends files. */
-export const FILE_METHODS: readonly string[] = ['GET', 'HEAD'];
-export const FILE: FastifyContextConfig = { isFile: true };
+/** Adds an address that sends files. */
+function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod): void {
+  addOtherAddress(app, url, ['GET', 'HEAD'], handler, FILE);
+}
+
+const FILE: FastifyContextConfig = { isFile: true };
 
 /** Adds `GET /static/<digest>/<name>`: the styles and scripts of the pages. */
 export function addStatic(
@@ -71,12 +74,11 @@ export function addStatic(
     const body = coding === undefined ? asset.body : await asset.compressed(coding);
     // another content has another address
     reply.headers({ Allow: ALLOW_READ, Vary: vary, 'Cache-Control': FOR_EVER });
-    reply.headers({ 'Content-Type': asset.type, 'Content-Length': body.length });
     if (coding !== undefined) reply.header('Content-Encoding', coding);
-    return reply.send(raw.method === 'HEAD' ? undefined : body);
+    return reply.header('Content-Type', asset.type).send(body);
   }
 
-  addOtherAddress(app, STATIC_FILE_PATH, FILE_METHODS, send, FILE);
+  addFiles(app, STATIC_FILE_PATH, send);
 }
 
 /** What the viewer itself may load, which comes from this service alone. */
@@ -109,13 +111,10 @@ export function addViewer(
   /** Made when it is asked for first: the files that it names are large. */
   let page: string | undefined;
 
-  async function send({ raw }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  addFiles(app, VIEWER_PATH, (_request, reply) => {
     page ??= viewerPage(site);
-    reply.headers({ ...headers, 'Content-Length': Buffer.byteLength(page) });
-    return reply.send(raw.method === 'HEAD' ? undefined : page);
-  }
-
-  addOtherAddress(app, VIEWER_PATH, FILE_METHODS, send, FILE);
+    return reply.headers(headers).send(page);
+  });
   app.route({
     method: ['GET', 'HEAD'],
     url: VIEWER_PATH.slice(0, -1),
@@ -166,7 +165,7 @@ export function addMedia(app: FastifyInstance, media: string): void {
     if (!ID.test(id) || !NAME.test(name)) throw new NotFound();
     return sendImage({ id, name, raw }, reply);
   };
-  addOtherAddress(app, IMAGE_PATH, FILE_METHODS, handler, FILE);
+  addFiles(app, IMAGE_PATH, handler);
 }
 
 /** A request for the image of a point: both parts of its name are of known alphabets. */
