@@ -1,5 +1,5 @@
 import { InputError } from '../model/quote.js';
-import type { Candidate, Listing, Source } from './source/source.js';
+import type { Candidate, Source } from './source/source.js';
 
 const LONGEST_RETRY_MS = 300_000;
 
@@ -12,24 +12,22 @@ export interface Refusal {
   readonly reason: string;
   /** How often it was tried. */
   readonly tries: number;
-  /**
-   * When to try again what failed for want of memory, descriptors or the like; undefined where the
-   * file itself is wrong.
-   */
-  readonly retryAt: number | undefined;
+  /** When to try again what failed for want of memory or the like; a bad file never is. */
+  readonly retryAt: number;
 }
 
 /** What is known when a look has been taken. Times are milliseconds of one clock. */
 export interface Look {
   readonly now: number;
-  readonly listing: Listing;
+  /** What there is, the newest first. */
+  readonly candidates: readonly Candidate[];
   /** How long a candidate must have held still. */
   readonly settleMs: number;
-  /** The key of what is served. */
+  /** The identity of what is served. */
   readonly served: string | undefined;
-  /** By key. */
+  /** By identity. */
   readonly refused: ReadonlyMap<string, Refusal>;
-  /** When each candidate was first seen as it is, by key. */
+  /** When each candidate was first seen as it is, by identity. */
   readonly seen: ReadonlyMap<string, number>;
   /** What was stale after the look before. */
   readonly stale: Refusal | undefined;
@@ -38,13 +36,13 @@ export interface Look {
 /** What to do about it. */
 export interface Decision {
   /** What to build: the newest candidate that held still and was not refused. */
-  readonly next: { readonly candidate: Candidate; readonly key: string } | undefined;
+  readonly next: Candidate | undefined;
   /** A newer one that has yet to hold still. */
   readonly settling: Candidate | undefined;
-  /** When the next one will have held still for long enough. */
-  readonly settlesAt: number | undefined;
-  /** When to try again something that failed. */
-  readonly retryAt: number | undefined;
+  /** When the next one will have held still for long enough: infinite where none has to. */
+  readonly settlesAt: number;
+  /** When to try again something that failed: infinite where nothing is. */
+  readonly retryAt: number;
   /** Why the newest one is not served, if so. */
   readonly stale: Refusal | undefined;
   /** Of all candidates that are newer than what is served; the others are no longer of interest. */
@@ -52,13 +50,12 @@ export interface Decision {
 }
 
 /** What there is; where that cannot be said, it is a candidate that cannot be built. */
-export async function listingOf(source: Source): Promise<Listing> {
+export async function candidatesOf(source: Source): Promise<readonly Candidate[]> {
   try {
     return await source.list();
   } catch (problem) {
     const path = source.name;
-    const identity = reasonOf(problem, path);
-    return { candidates: [{ path, identity, modifiedAt: 0, problem }], companion: '' };
+    return [{ path, identity: reasonOf(problem, path), modifiedAt: 0, problem }];
   }
 }
 
@@ -66,40 +63,36 @@ export async function listingOf(source: Source): Promise<Listing> {
  * Compares what there is with what is served and what was refused. Nothing else decides what is
  * done.
  */
-export function decide({ now, listing, settleMs, served, refused, ...before }: Look): Decision {
+export function decide({ now, candidates, settleMs, served, refused, ...before }: Look): Decision {
   // what could not be listed may still be there: it is not to be built again only to be refused
-  const isListed = listing.candidates.every(({ problem }) => problem === undefined);
+  const isListed = candidates.every(({ problem }) => problem === undefined);
   const seen = new Map(isListed ? [] : before.seen);
   let next: Decision['next'];
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
   let retryAt = Number.POSITIVE_INFINITY;
   let stale: Refusal | undefined;
-  for (const candidate of listing.candidates) {
-    const key = `${candidate.identity}|${listing.companion}`;
-    if (key === served) break;
-    const since = before.seen.get(key) ?? now;
-    seen.set(key, since);
-    const refusal = refused.get(key);
+  for (const candidate of candidates) {
+    const { identity } = candidate;
+    if (identity === served) break;
+    const since = before.seen.get(identity) ?? now;
+    seen.set(identity, since);
+    const refusal = refused.get(identity);
     stale ??= refusal;
     // older than what is to be built: only remembered as seen
     if (next !== undefined) continue;
     if (refusal === undefined && since + settleMs > now) {
       settling ??= candidate;
       settlesAt = Math.min(settlesAt, since + settleMs);
-    } else if (refusal === undefined || (refusal.retryAt ?? Number.POSITIVE_INFINITY) <= now) {
-      next = { candidate, key };
+    } else if (refusal === undefined || refusal.retryAt <= now) {
+      next = candidate;
     } else {
-      retryAt = Math.min(retryAt, refusal.retryAt ?? Number.POSITIVE_INFINITY);
+      retryAt = Math.min(retryAt, refusal.retryAt);
     }
   }
   // a newer candidate may be good: until that is known, what was stale stays so
   if (seen.size > 0) stale ??= before.stale;
-  return { next, settling, settlesAt: finite(settlesAt), retryAt: finite(retryAt), stale, seen };
-}
-
-function finite(time: number): number | undefined {
-  return Number.isFinite(time) ? time : undefined;
+  return { next, settling, settlesAt, retryAt, stale, seen };
 }
 
 /**
@@ -114,7 +107,7 @@ export function refusalOf(
 ): Refusal {
   const tries = (before?.tries ?? 0) + 1;
   const pause = Math.min(retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS);
-  const retryAt = isWant(error) ? performance.now() + pause : undefined;
+  const retryAt = isWant(error) ? performance.now() + pause : Number.POSITIVE_INFINITY;
   return { path, reason: reasonOf(error, path), tries, retryAt };
 }
 

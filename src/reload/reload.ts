@@ -6,10 +6,10 @@ import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
 import type { Cell, Generation } from './current.js';
 import {
+  candidatesOf,
   type Decision,
   decide,
   HeldBack,
-  listingOf,
   type Refusal,
   refusalOf,
   requireSize,
@@ -63,7 +63,7 @@ const OVERTAKEN = new Error('The file was written to while it was read.');
  */
 export class Reloader {
   readonly #options: ReloadOptions;
-  /** By key. */
+  /** By identity. */
   readonly #refused = new Map<string, Refusal>();
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
@@ -79,7 +79,7 @@ export class Reloader {
   #isAccepting = false;
   /** Until then what is served is built anew, too. */
   #isRenewing = false;
-  /** The key of what is served. */
+  /** The identity of what is served. */
   #served: string | undefined;
   #seen: Decision['seen'] = new Map();
   #stale: Refusal | undefined;
@@ -148,14 +148,14 @@ export class Reloader {
       this.#isAsked = false;
       this.#bell = new AbortController();
       const { next, settling, settlesAt } = await this.#look();
-      const path = next?.candidate.path ?? settling?.path;
+      const path = (next ?? settling)?.path;
       const what = next === undefined ? 'settling' : 'building';
       for (const tell of listeners) tell(path === undefined ? undefined : { for: what, path });
       if (next !== undefined) {
         hasBuilt = true;
         await this.#load(next);
       } else if (!this.#isAsked) {
-        if (settlesAt === undefined) break;
+        if (settling === undefined) break;
         await sleep(settlesAt, this.#bell.signal);
       }
     }
@@ -173,7 +173,7 @@ export class Reloader {
     const now = performance.now();
     const decision = decide({
       now,
-      listing: await listingOf(source),
+      candidates: await candidatesOf(source),
       // at the start the newest file that is whole is better than none
       settleMs: current.isEmpty ? 0 : settleMs,
       served: this.#served,
@@ -184,10 +184,10 @@ export class Reloader {
     const end = performance.now();
     this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + (end - now) / MOST_LOOKING);
     this.#seen = decision.seen;
-    for (const key of this.#refused.keys()) if (!this.#seen.has(key)) this.#refused.delete(key);
+    for (const one of this.#refused.keys()) if (!this.#seen.has(one)) this.#refused.delete(one);
     this.#show(decision.stale);
     clearTimeout(this.#retryTimer);
-    if (decision.retryAt !== undefined && !this.#closing.signal.aborted) {
+    if (decision.retryAt < Number.POSITIVE_INFINITY && !this.#closing.signal.aborted) {
       const ms = Math.ceil(decision.retryAt - end);
       this.#retryTimer = setTimeout(() => this.look(), ms).unref();
     }
@@ -206,24 +206,24 @@ export class Reloader {
   }
 
   /** Builds a candidate, and serves it if it is good. Nothing changes if it is not. */
-  async #load({ candidate, key }: NonNullable<Decision['next']>): Promise<void> {
+  async #load(candidate: Candidate): Promise<void> {
     const { current, stats, logger, retryMs = RETRY_MS } = this.#options;
-    const { path } = candidate;
+    const { path, identity } = candidate;
     const began = performance.now();
     const seconds = (): number => Math.round(performance.now() - began) / 1000;
     try {
       const result = await this.#build(candidate);
       if (this.#closing.signal.aborted) return;
       if (result !== 'unchanged') await this.#commit(result, path, seconds());
-      if (!this.#isRenewing) this.#served = key;
+      if (!this.#isRenewing) this.#served = identity;
       stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       if (error === OVERTAKEN) return stats.count('abandoned', seconds());
-      const before = this.#refused.get(key);
+      const before = this.#refused.get(identity);
       const refusal = refusalOf(path, error, before, retryMs);
       const { reason } = refusal;
-      this.#refused.set(key, refusal);
+      this.#refused.set(identity, refusal);
       // what cannot be listed fails again at each look
       const isCounted = candidate.problem === undefined || before === undefined;
       if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());

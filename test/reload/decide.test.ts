@@ -17,10 +17,10 @@ function look(files: Files, given: Partial<Look> = {}): Decision {
   const candidates = Object.keys(files).map((path) => ({ path, identity: path, modifiedAt: 0 }));
   const seen = new Map<string, number>();
   for (const [name, stillFor] of Object.entries(files))
-    if (stillFor !== undefined) seen.set(`${name}|`, NOW - stillFor);
+    if (stillFor !== undefined) seen.set(name, NOW - stillFor);
   return decide({
     now: NOW,
-    listing: { candidates, companion: '' },
+    candidates,
     settleMs: SETTLE_MS,
     served: undefined,
     refused: new Map(),
@@ -30,69 +30,68 @@ function look(files: Files, given: Partial<Look> = {}): Decision {
   });
 }
 
-function refusal(path: string, retryAt?: number): Refusal {
+function refusal(path: string, retryAt = Number.POSITIVE_INFINITY): Refusal {
   return { path, reason: `${path} is bad`, tries: 1, retryAt };
 }
 
 function refused(...all: readonly Refusal[]): Map<string, Refusal> {
-  return new Map(all.map((one) => [`${one.path}|`, one]));
+  return new Map(all.map((one) => [one.path, one]));
 }
 
 /** What a decision says, in short. */
 function short({ next, settling, settlesAt, retryAt, stale }: Decision): unknown[] {
-  return [next?.candidate.path, settling?.path, settlesAt, retryAt, stale?.path];
+  const [settles, retries] = [settlesAt, retryAt].map((at) =>
+    Number.isFinite(at) ? at : undefined,
+  );
+  return [next?.path, settling?.path, settles, retries, stale?.path];
 }
 
 test('the newest that held still is built; what is served ends the look', () => {
   const decision = look({ a: 500, b: 500 });
   assert.equal(short(decision), ['a', undefined, undefined, undefined, undefined]);
-  assert.equal(short(look({ a: 500, b: 500 }, { served: 'a|' })), Array(5).fill(undefined));
-  assert.equal([...look({ a: 1, b: 500, c: 500 }, { served: 'b|' }).seen.keys()], ['a|']);
-  assert.is(look({ b: 500, a: 1 }, { served: 'a|' }).next?.key, 'b|');
+  assert.equal(short(look({ a: 500, b: 500 }, { served: 'a' })), Array(5).fill(undefined));
+  assert.equal([...look({ a: 1, b: 500, c: 500 }, { served: 'b' }).seen.keys()], ['a']);
+  assert.is(look({ b: 500, a: 1 }, { served: 'a' }).next?.path, 'b');
 });
 
 test('one that is new must hold still first; an older one that did is built meanwhile', () => {
   const alone = look({ a: undefined });
   assert.equal(short(alone), [undefined, 'a', NOW + SETTLE_MS, undefined, undefined]);
-  assert.equal(alone.seen, new Map([['a|', NOW]]));
+  assert.equal(alone.seen, new Map([['a', NOW]]));
   const both = look({ a: 40, b: 500 });
   assert.equal(short(both), ['b', 'a', NOW + SETTLE_MS - 40, undefined, undefined]);
   const waits = look({ a: 40, b: 90 });
   assert.equal(short(waits), [undefined, 'a', NOW + 10, undefined, undefined], 'they overlap');
-  assert.is(look({ a: SETTLE_MS }).next?.key, 'a|');
-  assert.is(look({ a: undefined }, { settleMs: 0 }).next?.key, 'a|');
+  assert.is(look({ a: SETTLE_MS }).next?.path, 'a');
+  assert.is(look({ a: undefined }, { settleMs: 0 }).next?.path, 'a');
 });
 
 test('a slow copy that turns out to be old is not looked at any more', () => {
-  const copying = look({ copy: undefined, served: 500 }, { served: 'served|' });
+  const copying = look({ copy: undefined, served: 500 }, { served: 'served' });
   assert.is(copying.settling?.path, 'copy');
-  const over = look({ served: 500, 'copy, old': 0 }, { served: 'served|', seen: copying.seen });
+  const over = look({ served: 500, 'copy, old': 0 }, { served: 'served', seen: copying.seen });
   assert.equal(short(over), Array(5).fill(undefined));
   assert.equal(over.seen, new Map());
 });
 
 test('one that was refused is passed over, and the newest of these is what is stale', () => {
   const bad = refused(refusal('a'), refusal('b'));
-  const decision = look({ a: 500, b: 500, c: 500, d: 500 }, { refused: bad, served: 'd|' });
+  const decision = look({ a: 500, b: 500, c: 500, d: 500 }, { refused: bad, served: 'd' });
   assert.equal(short(decision), ['c', undefined, undefined, undefined, 'a']);
-  assert.equal(
-    [...decision.seen.keys()],
-    ['a|', 'b|', 'c|'],
-    'what is known of others is forgotten',
-  );
+  assert.equal([...decision.seen.keys()], ['a', 'b', 'c'], 'what is known of others is forgotten');
   const behind = look({ c: 500, a: 500, b: 500 }, { refused: bad });
-  assert.is(behind.next?.key, 'c|');
-  assert.ok(behind.seen.has('b|'), 'unless what is to be built may yet be refused');
-  const served = look({ c: 500, a: 500 }, { refused: bad, served: 'c|', stale: refusal('a') });
+  assert.is(behind.next?.path, 'c');
+  assert.ok(behind.seen.has('b'), 'unless what is to be built may yet be refused');
+  const served = look({ c: 500, a: 500 }, { refused: bad, served: 'c', stale: refusal('a') });
   assert.is(served.stale, undefined);
 });
 
 test('what failed for want of something is tried again in time', () => {
   const later = refused(refusal('a', NOW + 700), refusal('b', NOW + 300));
   const files = { a: 500, b: 500, c: 500 };
-  const waits = look(files, { refused: later, served: 'c|' });
+  const waits = look(files, { refused: later, served: 'c' });
   assert.equal(short(waits), [undefined, undefined, undefined, NOW + 300, 'a']);
-  const due = look(files, { refused: refused(refusal('a', NOW), refusal('b')), served: 'c|' });
+  const due = look(files, { refused: refused(refusal('a', NOW), refusal('b')), served: 'c' });
   assert.equal(short(due), ['a', undefined, undefined, undefined, 'a'], 'stale until it is served');
 });
 
@@ -100,7 +99,7 @@ test('until a newer one is known to be good, what was stale stays so', () => {
   const stale = refusal('old');
   assert.is(look({ a: undefined }, { stale }).stale, stale);
   assert.is(look({ a: 500 }, { stale }).stale, stale);
-  assert.is(look({ a: 500 }, { stale, served: 'a|' }).stale, undefined);
+  assert.is(look({ a: 500 }, { stale, served: 'a' }).stale, undefined);
 });
 
 test('a folder that could not be listed has the files that were seen in it', () => {
@@ -110,20 +109,14 @@ test('a folder that could not be listed has the files that were seen in it', () 
     modifiedAt: 0,
     problem: new Error('EMFILE'),
   };
-  const seen = new Map([['bad|', 1]]);
+  const seen = new Map([['bad', 1]]);
   const known = { refused: refused(refusal('bad'), refusal('EMFILE', NOW + 7)) };
-  const failed = look({}, { ...known, seen, listing: { candidates: [problem], companion: '' } });
-  assert.equal([...failed.seen], [...seen, ['EMFILE|', NOW]]);
+  const failed = look({}, { ...known, seen, candidates: [problem] });
+  assert.equal([...failed.seen], [...seen, ['EMFILE', NOW]]);
   assert.equal(short(failed), [undefined, undefined, undefined, NOW + 7, 'EMFILE']);
   const again = look({ new: undefined, bad: undefined }, { ...known, seen: failed.seen });
-  assert.equal([...again.seen], [['new|', NOW], ...seen]);
+  assert.equal([...again.seen], [['new', NOW], ...seen]);
   assert.is(again.next, undefined);
-});
-
-test('a companion that changes makes each candidate another', () => {
-  const listing = { candidates: [{ path: 'a', identity: 'a', modifiedAt: 0 }], companion: 'two' };
-  const decision = look({}, { listing, served: 'a|one', seen: new Map([['a|one', 0]]) });
-  assert.equal([decision.next, decision.settlesAt], [undefined, NOW + SETTLE_MS]);
 });
 
 const WANTS: Readonly<Record<string, Error>> = {

@@ -45,9 +45,9 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   return {
     name: store.name,
     async list() {
-      const candidates = await store.list(AbortSignal.timeout(idleMs));
+      const files = await store.list(AbortSignal.timeout(idleMs));
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      return { candidates, companion: beside?.identity ?? '' };
+      return files.map((one) => ({ ...one, identity: `${one.identity}|${beside?.identity}` }));
     },
     async open(candidate, tell) {
       const file = candidate as RemoteFile;

@@ -43,6 +43,11 @@ interface FileCandidate extends Candidate {
   readonly checksum: FileState | undefined;
 }
 
+/** The same, and what is read with it. */
+interface ListedFile extends FileCandidate {
+  readonly beside: FileState | undefined;
+}
+
 /** Codes of the system that say that there is no such file, or none that this process may see. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP']);
 /** Files that are looked at side by side. */
@@ -59,7 +64,6 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const own = journal === undefined ? undefined : await nameIn(root, journal);
   const matches = (name: string): boolean =>
     isSnapshotName(name) && fits(name) && !belongsTo(own, name);
-  let beside: FileState | undefined;
 
   async function candidates(): Promise<readonly FileCandidate[]> {
     const state = await stateOf(root);
@@ -74,12 +78,14 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   return {
     name: path,
     async list() {
-      beside = companion === undefined ? undefined : await stateIfAny(companion);
-      return { candidates: await candidates(), companion: beside?.identity ?? '' };
+      const beside = companion === undefined ? undefined : await stateIfAny(companion);
+      const found = await candidates();
+      return found.map((one): ListedFile => {
+        return { ...one, identity: `${one.identity}|${beside?.identity}`, beside };
+      });
     },
     async open(candidate) {
-      const { path, file, checksum } = candidate as FileCandidate;
-      const besideThen = beside;
+      const { path, file, checksum, beside } = candidate as ListedFile;
       return {
         path,
         checksumPath: checksum === undefined ? undefined : besideOf(path),
@@ -87,7 +93,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
           const changes = await Promise.all([
             stateIfAny(path).then((now) => changeOf(file, now)),
             checksum && stateIfAny(besideOf(path)).then((now) => changeOf(checksum, now)),
-            companion && stateIfAny(companion).then((now) => changeOf(besideThen, now)),
+            companion && stateIfAny(companion).then((now) => changeOf(beside, now)),
           ]);
           if (changes.includes('written')) return 'written';
           return changes.includes('replaced') ? 'replaced' : 'same';

@@ -57,20 +57,15 @@ export function isAddress(snapshot: string): boolean {
 export interface Candidate {
   /** What messages call it. */
   readonly path: string;
-  /** Differs whenever the content may: it was written, replaced, or its permissions changed. */
+  /**
+   * Differs whenever the content may, or that of a file that is read with it: it was written,
+   * replaced, or its permissions changed.
+   */
   readonly identity: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
   /** Why there is none: what was thrown in place of a listing. */
   readonly problem?: unknown;
-}
-
-/** What there is to serve. */
-export interface Listing {
-  /** The newest first; valid until the next listing. */
-  readonly candidates: readonly Candidate[];
-  /** The identity of what is read with every candidate; part of what a build is made from. */
-  readonly companion: string;
 }
 
 /** Hears of bytes that were downloaded, of all. */
@@ -100,10 +95,10 @@ export interface Source {
   /** What it is called in messages. */
   readonly name: string;
   /**
-   * Throws an InputError when there is no candidate, and what the system throws when it cannot be
-   * looked at.
+   * What there is to serve, the newest first. Throws an InputError when there is no candidate, and
+   * what the system throws when it cannot be looked at.
    */
-  list(): Promise<Listing>;
+  list(): Promise<readonly Candidate[]>;
   /** Makes a candidate of the last listing a local file. */
   open(candidate: Candidate, tell: Tell): Promise<Opened>;
   /**

@@ -21,7 +21,7 @@ function sourceOf(path: string, journal?: string): Promise<Source> {
 }
 
 async function namesOf(source: Source): Promise<string[]> {
-  return (await source.list()).candidates.map(({ path }) => basename(path));
+  return (await source.list()).map(({ path }) => basename(path));
 }
 
 /** Writes a file, as old as is told in seconds since the epoch. */
@@ -40,7 +40,7 @@ async function reasonOf(work: Promise<unknown>): Promise<Error & { code?: string
 test('a file is its own only candidate', async () => {
   const path = join(makeFolder(), 'README.md');
   writeFileSync(path, 'one');
-  const { candidates } = await (await sourceOf(path)).list();
+  const candidates = await (await sourceOf(path)).list();
   assert.equal(
     candidates.map((one) => [one.path, one.modifiedAt]),
     [[path, statSync(path).mtimeMs]],
@@ -170,7 +170,7 @@ test('a checksum file is part of what identifies a snapshot', async () => {
     const source = await sourceOf(root);
     const seen = new Set<string>();
     const look = async (): Promise<string | undefined> => {
-      const [candidate] = (await source.list()).candidates;
+      const [candidate] = await source.list();
       seen.add(candidate!.identity);
       return (await source.open(candidate!, () => {})).checksumPath;
     };
@@ -212,14 +212,14 @@ test('what became of an opened snapshot counts all that it is read with', async 
   for (const one of [path, companion]) writeFileSync(one, 'one');
   const options = { path, companion, mode: 'off', pollMs: 0 } as const;
   const source = await openLocalSource(options, pino({ level: 'silent' }));
-  const { candidates, companion: before } = await source.list();
-  const opened = await source.open(candidates[0]!, () => {});
+  const [before] = await source.list();
+  const opened = await source.open(before!, () => {});
   assert.is(await opened.state(), 'same');
   replaceFile(path, 'two');
   assert.is(await opened.state(), 'replaced');
   appendFileSync(companion, 'two');
   assert.is(await opened.state(), 'written');
-  assert.is.not((await source.list()).companion, before);
+  assert.is.not((await source.list())[0]!.identity, before!.identity);
 });
 
 test.run();
