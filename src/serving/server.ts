@@ -19,7 +19,7 @@ import { Reloader } from '../reload/reload.js';
 import { openAddressSource } from '../reload/source/address.js';
 import { openLocalSource } from '../reload/source/local.js';
 import { isAddress, type Source } from '../reload/source/source.js';
-import { createReloadStats, type ReloadStats } from '../reload/stats.js';
+import { ReloadStats } from '../reload/stats.js';
 import { openIntake } from './intake.js';
 import { type ExportStats, Lanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
@@ -81,7 +81,7 @@ async function start(
   await checkMedia(settings.media, logger);
   const started = performance.now();
   const current = new Cell();
-  const stats = createReloadStats();
+  const stats = new ReloadStats();
   const postStats = createPostStats();
   const zone = await openTimeZone(settings.timeZone);
   let renew = (): void => {};

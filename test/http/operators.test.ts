@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { createPostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
-import { createReloadStats } from '../../src/reload/stats.js';
+import { ReloadStats } from '../../src/reload/stats.js';
 import { ask } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
@@ -83,7 +83,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
   let collected = 0;
   const metrics = createServiceMetrics(
     new Cell(),
-    createReloadStats(),
+    new ReloadStats(),
     { behind: 0 },
     createPostStats(),
     { open: 0, oldGenerations: 0, outcomes: {} },

@@ -5,7 +5,7 @@ import { CHANGES_ADDRESS } from '../../src/http/routes/changes.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { MVT } from '../../src/http/routes/tile-views.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
-import { createReloadStats } from '../../src/reload/stats.js';
+import { ReloadStats } from '../../src/reload/stats.js';
 import { PLAIN_SITE } from '../support/app.js';
 import { read, rows, section, sourceFiles } from '../support/documents.js';
 import { assert, test } from '../support/uvu.js';
@@ -60,7 +60,7 @@ test('labels of metrics have the values that the page lists', () => {
     return spans(item ?? '');
   };
   const reloads = valuesOf('`outcome` of `waypost_reloads_total`:');
-  assert.equal(reloads.sort(), Object.keys(createReloadStats().outcomes).sort());
+  assert.equal(reloads.sort(), Object.keys(new ReloadStats().outcomes).sort());
   const formats = [JSON_FORMAT, GEOJSON, MVT].map(({ name }) => name);
   assert.equal(valuesOf('`representation` is').sort(), [...formats, 'html', 'none'].sort());
   const context = { zone: undefined as never, site: PLAIN_SITE, media: undefined, posting: {} };
