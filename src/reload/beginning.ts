@@ -36,6 +36,8 @@ export interface MergeTask {
   readonly length: DeltaRow;
 }
 
+/** Filled to this share, in rows or in bytes, a delta may be merged. */
+export const LEAST_FILL: number = 1 / 16;
 /** So many times what a delta takes is merged at once where more posts wait. */
 const BACKLOG_TIMES = 4;
 /** Points that are added in a turn of the event loop, at some 10 µs. */
@@ -47,14 +49,11 @@ export class Beginning {
   #delta: Delta;
   readonly #capacity: DeltaSize;
   readonly #most: DeltaSize;
-  readonly #mergeFill: number;
   readonly #merge: (task: MergeTask) => Promise<DatasetParts>;
 
-  /** Filled to the share `mergeFill` of a delta's capacity, points are merged. */
   constructor(
     generation: Generation,
     capacity: DeltaSize,
-    mergeFill: number,
     merge: (task: MergeTask) => Promise<DatasetParts>,
   ) {
     const { rows, bytes } = capacity;
@@ -62,7 +61,6 @@ export class Beginning {
     this.#capacity = capacity;
     this.#most = { rows: BACKLOG_TIMES * rows, bytes: BACKLOG_TIMES * bytes };
     this.#delta = createDelta(this.#most);
-    this.#mergeFill = mergeFill;
     this.#merge = merge;
   }
 
@@ -77,7 +75,7 @@ export class Beginning {
 
   /** The generation and its first delta; `base` is the sequence up to which there are no others. */
   async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
-    if (fillOf(sizeOf(this.#delta), this.#capacity) >= this.#mergeFill) await this.#mergeAll();
+    if (fillOf(sizeOf(this.#delta), this.#capacity) >= LEAST_FILL) await this.#mergeAll();
     const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };
     return { generation: this.#generation, delta };
   }

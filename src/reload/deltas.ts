@@ -13,7 +13,14 @@ import {
 import { Calls } from '../model/calls.js';
 import { renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
-import { type Accepted, accept, Beginning, fillOf, type MergeTask } from './beginning.js';
+import {
+  type Accepted,
+  accept,
+  Beginning,
+  fillOf,
+  LEAST_FILL,
+  type MergeTask,
+} from './beginning.js';
 import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
 import type { OfMerger } from './merge-thread.js';
 
@@ -47,11 +54,9 @@ export interface DeltasState extends DeltaSize {
 
 /** All rows are looked at by each query, in one go: some 140 µs for so many. */
 const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
-/** Filled to this share, in rows or in bytes, a delta is merged at once: */
+/** Filled to this share a delta is merged at once: the other half has room for what comes then. */
 const MERGE_FILL = 1 / 2;
-/** the other half has room for what comes meanwhile. From this share on it is merged */
-const LEAST_FILL = 1 / 16;
-/** where merges take no more than this share of the time. */
+/** From {@link LEAST_FILL} on it is merged where merges take no more than this share of the time. */
 const MOST_MERGING = 1 / 100;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
@@ -112,7 +117,7 @@ export class Deltas {
   /** Begins with a new snapshot: the posts that it does not contain are added before it is served. */
   begin(generation: Generation): Beginning {
     const { capacity, merge } = this.#options;
-    return new Beginning(generation, capacity, LEAST_FILL, merge);
+    return new Beginning(generation, capacity, merge);
   }
 
   /**
