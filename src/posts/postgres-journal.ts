@@ -1,7 +1,8 @@
 import { InputError } from '../model/quote.js';
-import { Batches, type Told } from './batches.js';
 import {
   type Appended,
+  Batches,
+  type BatchTold,
   type JournalState,
   JournalUnavailable,
   type NewPost,
@@ -217,7 +218,7 @@ class DatabaseJournal implements SharedJournal {
   }
 
   /** Has posts made durable under one name; each is told of once everybody here was. */
-  async #write(posts: readonly NewPost[]): Promise<{ readonly told: Told }> {
+  async #write(posts: readonly NewPost[]): Promise<{ readonly told: BatchTold }> {
     const { timeoutMs = TIMEOUT_MS, onFlush } = this.#options;
     const began = performance.now();
     const deadline = began + timeoutMs;

@@ -38,7 +38,8 @@ export class Session {
   #refusal = '';
   #isClosed = false;
   #running: Promise<void> | undefined;
-  #ring = (): void => {};
+  /** Aborted, it wakes the loop. */
+  #bell = new AbortController();
 
   /** `look` is called ten times a second, and whenever there may be something new. */
   constructor(
@@ -65,7 +66,7 @@ export class Session {
 
   /** Has it looked at once. */
   ring(): void {
-    this.#ring();
+    this.#bell.abort();
   }
 
   /**
@@ -88,7 +89,7 @@ export class Session {
           this.#tell();
           throw new JournalUnavailable(this.problem);
         }
-        this.#ring();
+        this.ring();
         await delay(Math.min(INSIST_MS, left));
       }
     }
@@ -124,7 +125,7 @@ export class Session {
   /** Ends all after a last piece of work, which may fail. */
   async close(work: (link: Link) => Promise<void>): Promise<void> {
     this.#isClosed = true;
-    this.#ring();
+    this.ring();
     await this.#running;
     if (this.link !== undefined) await work(this.link).catch(() => {});
     this.link?.close();
@@ -132,15 +133,10 @@ export class Session {
 
   async #run(): Promise<void> {
     while (!this.#isClosed) {
-      const rung = new Promise<void>((resolve) => {
-        this.#ring = resolve;
-      });
+      this.#bell = new AbortController();
       const pauseMs = await this.#lookOnce();
       this.#tell();
-      const timer = new AbortController();
-      const pause = delay(pauseMs, undefined, { signal: timer.signal }).catch(() => {});
-      await Promise.race([pause, rung]);
-      timer.abort();
+      await delay(pauseMs, undefined, { signal: this.#bell.signal }).catch(() => {});
     }
   }
 
@@ -176,9 +172,9 @@ export class Session {
     this.link = link;
     void link.lost.then(() => {
       if (this.link === link) this.link = undefined;
-      this.#ring();
+      this.ring();
     });
-    await link.listen('waypost', () => this.#ring());
+    await link.listen('waypost', () => this.ring());
   }
 
   /** Tells of the problem where it is another one. */

@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
-import { Batches, type Told as ToldPosts } from './batches.js';
 import type { StoreError } from './database.js';
 import {
   type Appended,
+  Batches,
+  type BatchTold,
   JournalLocked,
   type JournalState,
   JournalUnavailable,
@@ -159,7 +160,7 @@ class FileJournal implements OwnJournal {
   }
 
   /** Has posts made durable, and tells of them. */
-  async #write(posts: readonly NewPost[]): Promise<{ readonly told: ToldPosts }> {
+  async #write(posts: readonly NewPost[]): Promise<{ readonly told: BatchTold }> {
     const began = performance.now();
     const plain = posts.map(({ id, createdAt, record, key }) =>
       key === undefined ? { id, createdAt, record } : { id, createdAt, record, key },
