@@ -22,8 +22,6 @@ export interface Adopter {
   /** Runs work while no posts are told. */
   exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
   readonly deltas: Pick<Deltas, 'begin' | 'serve'>;
-  /** Is told what the snapshot contains. */
-  adopted(found: Adopted): void;
   readonly logger: Logger;
 }
 
@@ -45,10 +43,10 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /**
  * Serves a new generation of the snapshot and all accepted points that it does not contain. One
  * whose id the snapshot uses for something else moves to a fresh id, on stable storage before
- * anybody sees it. Rejects with JournalUnavailable where that cannot be written; what was served
+ * anybody sees it. Returns what the snapshot contains. Rejects with JournalUnavailable where that cannot be written; what was served
  * then stays.
  */
-export async function adopt(given: Generation, adopter: Adopter): Promise<void> {
+export async function adopt(given: Generation, adopter: Adopter): Promise<Adopted> {
   const { journal, writer, deltas } = adopter;
   const ids = given.engine.dataset.byId.keys;
   // ids that are given are never taken back: those that leave no room do not count
@@ -63,7 +61,7 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<void> 
     return deltas.serve(adoption.beginning, journal.state.lastSequence);
   });
   await done;
-  adopter.adopted(adoption);
+  return adoption;
 }
 
 /** What becomes of the posts of a journal beside a snapshot. */
@@ -172,15 +170,11 @@ type Standing =
  * with which it was acknowledged.
  */
 export function standingOf(
-  {
-    sequence,
-    id,
-    createdAt: micros,
-    movedFrom,
-  }: Pick<Post, 'sequence' | 'id' | 'createdAt' | 'movedFrom'>,
+  post: Pick<Post, 'sequence' | 'id' | 'createdAt' | 'movedFrom'>,
   createdAt: (id: number) => Microseconds | undefined,
   watermark: number,
 ): Standing {
+  const { sequence, id, createdAt: micros, movedFrom } = post;
   if (sequence <= watermark) return 'retired';
   if (movedFrom !== undefined && createdAt(movedFrom) === micros) return 'retired';
   const there = createdAt(id);

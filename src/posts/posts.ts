@@ -13,7 +13,7 @@ import {
 } from './journal.js';
 import { MediaUnavailable } from './media/folder.js';
 import type { CheckedImage, Media } from './media/media.js';
-import { createImageStats, type ImageStats, type Upload } from './media/upload.js';
+import { ImageStats, type Upload } from './media/upload.js';
 
 /** A point that a client wants to be accepted. Plain data: threads pass it on. */
 export interface PostRequest {
@@ -63,33 +63,24 @@ const FLUSH_BOUNDS = [
 /**
  * What is counted of accepted points, in plain numbers; all at nought where points are only read.
  */
-export interface PostStats {
-  readonly outcomes: Record<PostReply['kind'], number>;
+export class PostStats {
+  readonly outcomes = { accepted: 0, replayed: 0, refused: 0, key_reused: 0, unavailable: 0 };
   /** Of the journal. */
-  readonly flushes: Durations;
-  readonly images: ImageStats;
+  readonly flushes: Durations = new Durations(FLUSH_BOUNDS);
+  readonly images: ImageStats = new ImageStats();
   /** Of the journal, once there is one. */
   journal: { readonly state: JournalState } | undefined;
   /** Of the points that are not part of a generation yet, once any are taken. */
   deltas: { readonly state: DeltasState } | undefined;
 }
 
-/** Counts nothing yet. */
-export function createPostStats(): PostStats {
-  return {
-    outcomes: { accepted: 0, replayed: 0, refused: 0, key_reused: 0, unavailable: 0 },
-    flushes: new Durations(FLUSH_BOUNDS),
-    images: createImageStats(),
-    journal: undefined,
-    deltas: undefined,
-  };
-}
-
 /** What a {@link PostWriter} is made with. */
 export interface PostWriterParts {
   readonly journal: Journal;
   /** Where accepted points become visible, after the journal has them. */
-  readonly visible: Pick<Deltas, 'reserve'> & { readonly state: Pick<DeltasState, 'problem'> };
+  readonly visible: Pick<Deltas, 'reserve' | 'state'>;
+  /** Whether posts of all instances find room in their order: own ones only wait for some. */
+  readonly isShared: boolean;
   /** Undefined where no images are taken: no post has one then. */
   readonly media: Media | undefined;
   readonly clock: PostClock;
@@ -169,10 +160,13 @@ export class PostWriter implements Posts {
   }
 
   async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
-    const { visible, media } = this.#parts;
+    const { visible, isShared, media } = this.#parts;
     const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
-    const room = await visible.reserve(1, bytes);
-    if (room === undefined) return unavailable(visible.state.problem ?? 'the point is too large');
+    const release = await visible.reserve(1, bytes);
+    if (release === undefined) {
+      return unavailable(visible.state.problem ?? 'the point is too large');
+    }
+    if (isShared) release();
     while (this.#alone !== undefined) await this.#alone.catch(() => {});
     this.#busy++;
     let address: string | undefined;
@@ -185,7 +179,7 @@ export class PostWriter implements Posts {
       isUsed = reply.kind === 'accepted';
       return reply;
     } finally {
-      room.release();
+      release();
       if (address !== undefined) {
         // a mark that stays costs the next sweep a look, also where the point may be there or not
         if (isUsed === true) void media!.confirm(address);

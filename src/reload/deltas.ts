@@ -36,11 +36,8 @@ export interface DeltasOptions {
   readonly merge?: (task: MergeTask) => Promise<DatasetParts>;
 }
 
-/** Room that is kept for points while they are journaled. */
-export interface Room {
-  /** Gives the room back: the points have been appended by now, or never will be. */
-  release(): void;
-}
+/** Gives room back: the points have been appended by now, or never will be. */
+export type Release = () => void;
 
 /** What the deltas count. */
 export interface DeltasState extends DeltaSize {
@@ -136,14 +133,14 @@ export class Deltas {
    * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
    * in time, or where there can never be so much room.
    */
-  reserve(rows: number, bytes: number): Promise<Room | undefined> {
+  reserve(rows: number, bytes: number): Promise<Release | undefined> {
     const until = performance.now() + this.#options.patienceMs;
-    const room = this.#asking.then(() => this.#reserve({ rows, bytes }, until));
-    this.#asking = room;
-    return room;
+    const reserving = this.#asking.then(() => this.#reserve({ rows, bytes }, until));
+    this.#asking = reserving;
+    return reserving;
   }
 
-  async #reserve(size: DeltaSize, until: number): Promise<Room | undefined> {
+  async #reserve(size: DeltaSize, until: number): Promise<Release | undefined> {
     if (fillOf(size, this.#options.capacity) > 1) return undefined;
     for (;;) {
       const { rows, bytes } = this.#reserved;
@@ -167,13 +164,12 @@ export class Deltas {
     }
     this.#isRefusing = false;
     let isReserved = true;
-    const release = (): void => {
+    return () => {
       const { rows, bytes } = this.#reserved;
       if (isReserved) this.#reserved = { rows: rows - size.rows, bytes: bytes - size.bytes };
       isReserved = false;
       this.#wake?.();
     };
-    return { release };
   }
 
   /**
@@ -193,10 +189,10 @@ export class Deltas {
   async follow(posts: readonly Accepted[]): Promise<void> {
     for (const post of posts) {
       const record = post.record ?? renderPoint(post.point);
-      const room = await this.reserve(1, Buffer.byteLength(record));
-      if (room === undefined) throw new Error(this.#problem() ?? 'a point is too large');
+      const release = await this.reserve(1, Buffer.byteLength(record));
+      if (release === undefined) throw new Error(this.#problem() ?? 'a point is too large');
       this.append([{ ...post, record }]);
-      room.release();
+      release();
     }
   }
 

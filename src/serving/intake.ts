@@ -5,7 +5,14 @@ import { createThrottleMemory, type ThrottleMemory } from '../http/request/clien
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
 import type { TimeZone } from '../model/time-zone.js';
-import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
+import {
+  type Adopted,
+  type Adopter,
+  acceptedOf,
+  adopt,
+  prune,
+  type Retirement,
+} from '../posts/adopt.js';
 import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
 import {
   type ImageStore,
@@ -122,7 +129,7 @@ export async function openIntake(
     journal,
     throttles: createThrottleMemory(),
     async serve(generation) {
-      await adopt(generation, adopter);
+      between.adopted(await adopt(generation, adopter));
       tell();
     },
     async tidy() {
@@ -143,34 +150,23 @@ export async function openIntake(
 }
 
 /** What is different where the journal is this process's own, and where instances share one. */
-type Between = { readonly writer: PostWriter; prune(): Promise<void> } & Pick<
+type Between = { writer: PostWriter; adopted(found: Adopted): void; prune(): Promise<void> } & Pick<
   Adopter,
-  'exclusively' | 'adopted'
+  'exclusively'
 >;
 
 function createBetween(
   journal: OwnJournal | SharedJournal,
-  parts: Omit<PostWriterParts, 'visible'>,
+  parts: Omit<PostWriterParts, 'visible' | 'isShared'>,
   deltas: Deltas,
   logger: Logger,
 ): Between {
   const shared = 'exclusively' in journal ? journal : undefined;
-  // posts of all instances find room in the order of their sequences; own ones only wait for some
-  const visible: PostWriterParts['visible'] = {
-    async reserve(rows, bytes) {
-      const room = await deltas.reserve(rows, bytes);
-      if (shared !== undefined) room?.release();
-      return room;
-    },
-    get state() {
-      return deltas.state;
-    },
-  };
   journal.changed((posts) => {
     const points = posts.map(acceptedOf);
     return shared === undefined ? deltas.append(points) : deltas.follow(points);
   });
-  const writer = new PostWriter({ ...parts, visible });
+  const writer = new PostWriter({ ...parts, visible: deltas, isShared: shared !== undefined });
   let retired: readonly Retirement[] = [];
   return {
     writer,

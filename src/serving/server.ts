@@ -11,7 +11,7 @@ import { openTimeZone } from '../model/time-zone.js';
 import type { Journal } from '../posts/journal.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';
-import { createPostStats, type PostStats } from '../posts/posts.js';
+import { PostStats } from '../posts/posts.js';
 import { followTokens } from '../posts/tokens/file.js';
 import { createBuilder } from '../reload/build.js';
 import { Cell, pointsServed } from '../reload/current.js';
@@ -82,7 +82,7 @@ async function start(
   const started = performance.now();
   const current = new Cell();
   const stats = new ReloadStats();
-  const postStats = createPostStats();
+  const postStats = new PostStats();
   const zone = await openTimeZone(settings.timeZone);
   let renew = (): void => {};
   const given = { current, stats: postStats, logger, renew: () => renew() };

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServiceMetrics } from '../../src/http/metrics.js';
-import { createPostStats } from '../../src/posts/posts.js';
+import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { ReloadStats } from '../../src/reload/stats.js';
 import { ask } from '../support/client.js';
@@ -85,7 +85,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
     new Cell(),
     new ReloadStats(),
     { behind: 0 },
-    createPostStats(),
+    new PostStats(),
     { open: 0, oldGenerations: 0, outcomes: {} },
   );
   metrics.add(async () => {

@@ -8,7 +8,7 @@ import { rankOf } from '../../src/index/order.js';
 import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
 import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../../src/posts/adopt.js';
-import { createPostClock, createPostStats, PostWriter } from '../../src/posts/posts.js';
+import { createPostClock, PostStats, PostWriter } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
@@ -33,16 +33,20 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
   const current = new Cell();
   const deltas = new Deltas({ current, logger, ...(capacity && { capacity }) });
   const clock = createPostClock(journal.state.lastTime, UTC);
-  const stats = createPostStats();
-  const writer = new PostWriter({ journal, visible: deltas, media: undefined, clock, stats });
+  const stats = new PostStats();
+  const writer = new PostWriter({
+    journal,
+    visible: deltas,
+    isShared: false,
+    media: undefined,
+    clock,
+    stats,
+  });
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
   let retired: readonly Retirement[] = [];
   const adopter: Adopter = {
     ...{ journal, writer, deltas, logger },
     exclusively: (work) => writer.exclusively(work),
-    adopted(found) {
-      retired = found.retired;
-    },
   };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
@@ -56,7 +60,7 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
     }
     const generation = await build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');
-    await adopt(generation, adopter);
+    retired = (await adopt(generation, adopter)).retired;
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };

@@ -8,7 +8,7 @@ import { createServiceMetrics, createThreadMetrics } from '../../src/http/metric
 import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { TILE_PARAMETERS } from '../../src/http/routes/tile-views.js';
-import { createPostStats } from '../../src/posts/posts.js';
+import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { ReloadStats } from '../../src/reload/stats.js';
 import type { Envelope } from '../support/client.js';
@@ -129,7 +129,7 @@ test('no relative link leads nowhere', () => {
 test('the operations page lists every metric with its type and labels', () => {
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics(new Cell(), new ReloadStats(), { behind: 0 }, createPostStats(), {
+    createServiceMetrics(new Cell(), new ReloadStats(), { behind: 0 }, new PostStats(), {
       open: 0,
       oldGenerations: 0,
       outcomes: {},

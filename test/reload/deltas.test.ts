@@ -147,16 +147,16 @@ test('room that is reserved is there when it is used, also beside another genera
   assert.is(await deltas.reserve(1, 1), undefined, 'all of it is reserved');
   await serve(deltas, await snapshotOf(104, 1), []);
   deltas.append(postsOf(104, 114));
-  first!.release();
+  first!();
   merge();
   await until('all is merged', () => deltas.state.rows === 0);
   const second = await deltas.reserve(10, 10_000);
-  second!.release();
-  second!.release();
+  second!();
+  second!();
   const third = await deltas.reserve(10, 10_000);
   assert.is(await deltas.reserve(1, 1), undefined, 'given back once');
   deltas.append(postsOf(114, 124));
-  third!.release();
+  third!();
   assertServed(current.generation, notes.slice(0, 124), 'all');
 });
 

@@ -7,7 +7,7 @@ import { createDecoder } from '../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../src/posts/media/folder.js';
 import { checkImageBucket, openImageBucket } from '../../src/posts/media/image-bucket.js';
 import { Media } from '../../src/posts/media/media.js';
-import { createImageStats } from '../../src/posts/media/upload.js';
+import { ImageStats } from '../../src/posts/media/upload.js';
 import { openAddressSource } from '../../src/reload/source/address.js';
 import { bucketStore } from '../../src/reload/source/bucket-store.js';
 import { Changed } from '../../src/reload/source/source.js';
@@ -26,7 +26,7 @@ const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
 const decoder = createDecoder(60_000);
 const logger = pino({ level: 'silent' });
-const stats = createImageStats();
+const stats = new ImageStats();
 const media = new Media({ store, incoming, maxPixels: 1, logger, stats, decoder });
 test.after(() => bucket.end());
 test.after.each(async () => {

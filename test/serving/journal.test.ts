@@ -7,7 +7,7 @@ import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { renderPoint } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
 import { JournalUnwritable } from '../../src/posts/journal.js';
-import { createPostStats } from '../../src/posts/posts.js';
+import { PostStats } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
@@ -141,7 +141,7 @@ test('the start keeps the image of a point that the first snapshot retires under
 
   const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };
   const settings = some as unknown as ServeSettings;
-  const parts = { current: new Cell(), stats: createPostStats(), logger: silent, renew() {} };
+  const parts = { current: new Cell(), stats: new PostStats(), logger: silent, renew() {} };
   const intake = await openIntake(settings, UTC, parts);
   const generation = await build({ path, unless: undefined });
   if (generation === 'unchanged') throw new Error('nothing was built');

@@ -196,8 +196,8 @@ export function roomFor(rows: number): Partial<DeltasOptions> {
 /** Makes points visible beside a generation. */
 export async function append(deltas: Deltas, posts: readonly Accepted[]): Promise<void> {
   const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
-  const room = await deltas.reserve(posts.length, bytes);
-  if (room === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
+  const release = await deltas.reserve(posts.length, bytes);
+  if (release === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
   deltas.append(posts);
-  room.release();
+  release();
 }

@@ -9,7 +9,7 @@ import { decode } from '../../src/posts/media/decode-process.js';
 import type { Decoder } from '../../src/posts/media/decoder.js';
 import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
-import { createImageStats, createUploads, type Upload } from '../../src/posts/media/upload.js';
+import { createUploads, ImageStats, type Upload } from '../../src/posts/media/upload.js';
 
 /** A picture, wider than high, whose quarters are red and lime above blue and white. */
 const PICTURE = sharp(Buffer.from('ff000000ff000000ffffffff', 'hex'), {
@@ -189,7 +189,7 @@ export function makeMediaFolder(): MediaFolder {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
-  const stats = createImageStats();
+  const stats = new ImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
   const open = (): Media => new Media({ ...given, logger, stats, decoder: DECODER });
   const media = open();

@@ -33,20 +33,15 @@ export interface Uploads {
 }
 
 /** What is counted of uploads, in plain numbers. */
-export interface ImageStats {
+export class ImageStats {
   /**
    * Uploads by what came of them: an image, no image that can be taken, or a fault of the system.
    */
-  readonly outcomes: Record<'taken' | 'refused' | 'failed', number>;
+  readonly outcomes = { taken: 0, refused: 0, failed: 0 };
   /** Of the images that were made. */
-  bytes: number;
+  bytes = 0;
   /** That all uploads took from file to image, together. */
-  seconds: number;
-}
-
-/** Counts nothing yet. */
-export function createImageStats(): ImageStats {
-  return { outcomes: { taken: 0, refused: 0, failed: 0 }, bytes: 0, seconds: 0 };
+  seconds = 0;
 }
 
 /** Uploads that one thread takes at a time; each has a file open. */
