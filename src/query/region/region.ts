@@ -76,55 +76,52 @@ function boxRegion(box: Box): Region {
 function eitherRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) || b.contains(coords, row);
-  return {
-    frame: {
-      west: Math.min(a.frame.west, b.frame.west),
-      south: Math.min(a.frame.south, b.frame.south),
-      east: Math.max(a.frame.east, b.frame.east),
-      north: Math.max(a.frame.north, b.frame.north),
-    },
-    overlap(boxes, at) {
-      const first = a.overlap(boxes, at);
-      return first === OUTSIDE ? b.overlap(boxes, at) : first;
-    },
-    contains,
-
-    collect(coords, from, to, boxes, box, bounds, at) {
-      if (a.overlap(boxes, box) === OUTSIDE)
-        return b.collect(coords, from, to, boxes, box, bounds, at);
-      if (b.overlap(boxes, box) === OUTSIDE)
-        return a.collect(coords, from, to, boxes, box, bounds, at);
-      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
-    },
-
-    work: () => a.work() + b.work(),
-  };
+  return pairRegion(a, b, OUTSIDE, contains, {
+    west: Math.min(a.frame.west, b.frame.west),
+    south: Math.min(a.frame.south, b.frame.south),
+    east: Math.max(a.frame.east, b.frame.east),
+    north: Math.max(a.frame.north, b.frame.north),
+  });
 }
 
 function bothRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) && b.contains(coords, row);
+  return pairRegion(a, b, INSIDE, contains, {
+    west: Math.max(a.frame.west, b.frame.west),
+    south: Math.max(a.frame.south, b.frame.south),
+    east: Math.min(a.frame.east, b.frame.east),
+    north: Math.min(a.frame.north, b.frame.north),
+  });
+}
+
+/** A region of two. Where a box is `neutral` to one of them, the other decides about it. */
+function pairRegion(
+  a: Region,
+  b: Region,
+  neutral: typeof OUTSIDE | typeof INSIDE,
+  contains: Region['contains'],
+  frame: Box,
+): Region {
   return {
-    frame: {
-      west: Math.max(a.frame.west, b.frame.west),
-      south: Math.max(a.frame.south, b.frame.south),
-      east: Math.min(a.frame.east, b.frame.east),
-      north: Math.min(a.frame.north, b.frame.north),
-    },
-    overlap(boxes, at) {
-      const first = a.overlap(boxes, at);
-      if (first === OUTSIDE) return OUTSIDE;
-      const second = b.overlap(boxes, at);
-      return first === INSIDE ? second : second === OUTSIDE ? OUTSIDE : ACROSS;
-    },
+    frame,
     contains,
 
+    overlap(boxes, at) {
+      const first = a.overlap(boxes, at);
+      if (first === neutral) return b.overlap(boxes, at);
+      if (first !== ACROSS) return first;
+      const second = b.overlap(boxes, at);
+      return second === neutral ? ACROSS : second;
+    },
+
     collect(coords, from, to, boxes, box, bounds, at) {
-      if (a.overlap(boxes, box) === INSIDE)
-        return b.collect(coords, from, to, boxes, box, bounds, at);
-      if (b.overlap(boxes, box) === INSIDE)
-        return a.collect(coords, from, to, boxes, box, bounds, at);
-      return collectEach(contains, coords, from, to, boxes, box, bounds, at);
+      let one: Region | undefined;
+      if (a.overlap(boxes, box) === neutral) one = b;
+      else if (b.overlap(boxes, box) === neutral) one = a;
+      return one === undefined
+        ? collectEach(contains, coords, from, to, boxes, box, bounds, at)
+        : one.collect(coords, from, to, boxes, box, bounds, at);
     },
 
     work: () => a.work() + b.work(),
