@@ -13,6 +13,7 @@ import { bitOf } from '../query/common/marks.js';
 import { markMatches } from '../query/common/matches.js';
 import { matchDelta } from '../query/delta-match.js';
 import { type Engine, orderOf } from '../query/engine.js';
+import { deltaKeys } from '../query/merged-page.js';
 
 /** Begins a file whose records have these keys, all where undefined. */
 export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
@@ -173,7 +174,7 @@ class Walk {
     this.#beside = accepted?.rows.slice() ?? new Int32Array(0);
     if (order === undefined || accepted === undefined) return;
     const { id } = accepted.delta;
-    const keys = keysOf(order, dataset, accepted.delta);
+    const keys = deltaKeys(dataset, order, accepted.delta);
     const sign = isDescending ? -1 : 1;
     const compare = (a: number, b: number): number =>
       sign * (keys[a]! - keys[b]! || id[a]! - id[b]!);
@@ -224,14 +225,10 @@ class Walk {
     if (order === undefined) return false;
     const { byId } = dataset;
     const difference =
-      keysOf(order, dataset, delta)[beside]! - order.keys[order.ranks[own]!]! ||
+      deltaKeys(dataset, order, delta)[beside]! - order.keys[order.ranks[own]!]! ||
       delta.id[beside]! - byId.keys[byId.ranks[own]!]!;
     return this.#isDescending ? difference > 0 : difference < 0;
   }
-}
-
-function keysOf(order: Order, { byCreatedAt }: Dataset, delta: Delta): Float64Array {
-  return order === byCreatedAt ? delta.createdAt : delta.modifiedAt;
 }
 
 function deltaLengthOf({ ends }: Delta, row: number): number {

@@ -5,7 +5,6 @@ import { type Budget, inStretches } from '../model/budget.js';
 import { bitOf, listMarked } from './common/marks.js';
 import {
   type Bounds,
-  boundsOf,
   type Matches,
   markMatches,
   narrowest,
@@ -20,7 +19,7 @@ import {
   RUN_TEST,
   SCATTERED,
 } from './common/plan.js';
-import { costInRuns, type Runs, startOfRuns, visitRuns } from './common/runs.js';
+import { type Runs, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
 import type { Region } from './region/overlap.js';
@@ -74,13 +73,10 @@ export function restrictMatches(
 
 /** Lists the rows of runs whose bit is set; returns how many do. */
 function listMarkedRuns({ rows, budget }: Scratch, runs: Runs, bits: Int32Array): number {
-  const cursor = startOfRuns(runs);
   let count = 0;
-  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
-    visitRuns(runs.bounds, cursor, to - from, (first, end) => {
-      count = listMarked(bits, rows, count, first, end);
-    }),
-  );
+  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
+    count = listMarked(bits, rows, count, from, to);
+  });
   return count;
 }
 
@@ -157,8 +153,8 @@ function firstFrom(list: Int32Array, start: number, row: Row): number {
 // that pass a test, in their order, and returns how many do.
 
 /** Lists the rows of a window, in the order of its times. */
-export function listWindow({ rows, budget }: Scratch, { order, range, count }: Window): number {
-  rows.set(order.rows.subarray(range.from, range.to));
+export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
+  rows.set(order.rows.subarray(from, to));
   budget.looks += count;
   budget.charge(count * NEIGHBOUR);
   return count;
@@ -171,14 +167,14 @@ export function keepInWindows(
   windows: readonly Window[],
 ): number {
   if (windows.length === 0) return candidates;
-  const [one, other = one] = windows.map(boundsOf);
+  const [one, other = one] = windows;
   const cost = windows.length * SCATTERED;
   return keepRows(scratch, candidates, cost, (row) => isWithin(one!, row) && isWithin(other!, row));
 }
 
-function isWithin({ ranks, from, last }: Bounds, row: Row): boolean {
+function isWithin({ ranks, from, to }: Bounds, row: Row): boolean {
   const rank = ranks[row]!;
-  return rank >= from && rank <= last;
+  return rank >= from && rank < to;
 }
 
 function keepMarked(scratch: Scratch, candidates: number, bits: Int32Array): number {

@@ -114,30 +114,20 @@ export function takePage(
   accepted: DeltaMatches | undefined,
   places: Places,
 ): void {
-  if (ordering === 'distance') {
-    const take = (room: Scratch, some: Places): void =>
-      takeNearest(dataset, room, matches, filters, some, accessPath);
-    if (accepted === undefined) take(scratch, places);
-    else {
-      const own = { count: matches.count, take };
-      takeMerged(dataset, scratch, own, accepted, filters, undefined, places);
-    }
-    return;
-  }
-  const [order, descending] = orderOf(dataset, ordering);
-  if (accepted === undefined) {
-    takeOrdered(dataset, scratch, matches, order, descending, places, accessPath);
-    return;
-  }
+  const [order, isDescending] =
+    ordering === 'distance' ? [undefined, false] : orderOf(dataset, ordering);
   const take = (room: Scratch, some: Places): void =>
-    takeOrdered(dataset, room, matches, order, false, some, accessPath);
+    order === undefined
+      ? takeNearest(dataset, room, matches, filters, some, accessPath)
+      : takeOrdered(dataset, room, matches, order, some, accessPath);
   const { count } = matches;
-  // descending pages are ascending ones counted from the end, turned round
   const { from, to } = places;
-  const all = count + accepted.rows.length;
-  const ascending = descending ? { from: all - to, to: all - from } : places;
-  takeMerged(dataset, scratch, { count, take }, accepted, filters, order, ascending);
-  if (descending) scratch.page.subarray(0, to - from).reverse();
+  const all = count + (accepted?.rows.length ?? 0);
+  // descending pages are ascending ones counted from the end, turned round
+  const ascending = isDescending ? { from: all - to, to: all - from } : places;
+  if (accepted === undefined) take(scratch, ascending);
+  else takeMerged(dataset, scratch, { count, take }, accepted, filters, order, ascending);
+  if (isDescending) scratch.page.subarray(0, to - from).reverse();
 }
 
 interface Place {
@@ -158,19 +148,10 @@ function locate({ page: wanted, pageSize }: Query, count: number): Place | undef
 
 /** The order that a list is read off, and whether from its end. */
 export function orderOf(
-  dataset: Dataset,
+  { byId, byCreatedAt, byModifiedAt }: Dataset,
   ordering: Exclude<Ordering, 'distance'>,
-): [Order, boolean] {
-  switch (ordering) {
-    case 'id':
-      return [dataset.byId, false];
-    case 'created_at':
-      return [dataset.byCreatedAt, false];
-    case '-created_at':
-      return [dataset.byCreatedAt, true];
-    case 'modified_at':
-      return [dataset.byModifiedAt, false];
-    case '-modified_at':
-      return [dataset.byModifiedAt, true];
-  }
+): [order: Order, isDescending: boolean] {
+  if (ordering === 'id') return [byId, false];
+  const order = ordering.endsWith('created_at') ? byCreatedAt : byModifiedAt;
+  return [order, ordering.startsWith('-')];
 }

@@ -1,6 +1,5 @@
 import type { Dataset } from '../index/dataset.js';
 import type { Order, Row } from '../index/order.js';
-import { inStretches } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
 import {
   keepInWindows,
@@ -12,14 +11,7 @@ import {
 } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cell-walk.js';
-import {
-  type Bounds,
-  boundsOf,
-  type Matches,
-  markWithin,
-  type Window,
-  windowOf,
-} from './common/matches.js';
+import { type Bounds, type Matches, markWithin, type Window, windowOf } from './common/matches.js';
 import {
   COUNTED_CELLS,
   chooseDriver,
@@ -28,7 +20,7 @@ import {
   NEIGHBOUR,
   SCATTERED,
 } from './common/plan.js';
-import { costInRuns, startOfRuns, visitRuns } from './common/runs.js';
+import { visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import { findRuns } from './common/search.js';
 import { regionOf } from './region/region.js';
@@ -103,7 +95,7 @@ function matchPlaceAndTime(
   if (driver === 'region') return keepRuns(scratch, windows);
   if (driver === 'cells' && region === undefined) {
     scratch.budget.charge(COUNTED_CELLS * cellRows(dataset) * SCATTERED);
-    const walk = new CellWalk(dataset, created!.order, created!.range, modified!);
+    const walk = new CellWalk(dataset, created!.order, created!, modified!);
     return { form: 'windows', windows, count: walk.count() };
   }
   // a test may force a filter that all rows satisfy
@@ -117,8 +109,7 @@ function matchPlaceAndTime(
 /** The rows of the region's runs that lie in the windows: listed, or marked where they are many. */
 function keepRuns({ runs, rows, marks, budget }: Scratch, windows: readonly Window[]): Matches {
   const { bits } = marks;
-  const [one, other = one] = windows.map(boundsOf);
-  const cursor = startOfRuns(runs);
+  const [one, other = one] = windows;
   const isListed = runs.rows <= MOST_LISTED;
   let count = 0;
   const keep = isListed
@@ -129,9 +120,7 @@ function keepRuns({ runs, rows, marks, budget }: Scratch, windows: readonly Wind
         count += markWithin(bits, one!, other!, from, to);
       };
   marks.isUsed ||= !isListed;
-  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (from, to) =>
-    visitRuns(runs.bounds, cursor, to - from, keep),
-  );
+  visitRuns(runs, NEIGHBOUR, budget, keep);
   if (!isListed) return { form: 'bits', bits, windows, count };
   return { form: 'rows', rows: rows.subarray(0, count), windows, count };
 }
@@ -141,13 +130,15 @@ function keepRuns({ runs, rows, marks, budget }: Scratch, windows: readonly Wind
  * bit says "outside", so a row is kept or overwritten without a branch to mispredict.
  */
 function listBetween(
-  { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
-  { ranks: others, from: otherFrom, last: otherLast }: Bounds,
+  { ranks: ones, from: oneFrom, to: oneTo }: Bounds,
+  { ranks: others, from: otherFrom, to: otherTo }: Bounds,
   from: Row,
   to: Row,
   list: Int32Array,
   at: number,
 ): number {
+  const oneLast = oneTo - 1;
+  const otherLast = otherTo - 1;
   let end = at;
   for (let row = from; row < to; row++) {
     const a = ones[row]!;

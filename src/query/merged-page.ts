@@ -139,14 +139,19 @@ function merge(
   });
 }
 
+/** The column of a delta that has what an order of the dataset is by. */
+export function deltaKeys(
+  { byId, byCreatedAt }: Dataset,
+  order: Order,
+  { id, createdAt, modifiedAt }: Delta,
+): Float64Array {
+  if (order === byId) return id;
+  return order === byCreatedAt ? createdAt : modifiedAt;
+}
+
 function keysOf(dataset: Dataset, order: Order, delta: Delta): Keys {
   const { keys, ranks } = order;
-  const column =
-    order === dataset.byId
-      ? delta.id
-      : order === dataset.byCreatedAt
-        ? delta.createdAt
-        : delta.modifiedAt;
+  const column = deltaKeys(dataset, order, delta);
   return {
     of: (row) => keys[ranks[row]!]!,
     ofAccepted: (row) => column[row]!,

@@ -30,16 +30,15 @@ interface Clause {
   readonly most: number;
 }
 
+/** What filters ask of attributes, in turn. */
+function attributesOf(filters: Filters): unknown[] {
+  const { statuses, isProcessed, tags, tagsAll, createdBy, hasImage } = filters;
+  return [statuses, isProcessed, tags, tagsAll, createdBy, hasImage];
+}
+
 /** Whether filters ask for more than place and time. */
 export function haveAttributes(filters: Filters): boolean {
-  return (
-    filters.statuses !== undefined ||
-    filters.isProcessed !== undefined ||
-    filters.tags !== undefined ||
-    filters.tagsAll !== undefined ||
-    filters.createdBy !== undefined ||
-    filters.hasImage !== undefined
-  );
+  return attributesOf(filters).some((one) => one !== undefined);
 }
 
 /**
@@ -56,7 +55,7 @@ export function findAttributeRows(
   const [first] = clauses;
   if (first === undefined || first.most === 0) return NONE;
   if (clauses.length === 1 && first.sets.length === 1) return first.sets[0]!;
-  const key = keyOf(filters);
+  const key = JSON.stringify(attributesOf(filters));
   const known = kept.get(key);
   if (known !== undefined) return known;
   const words = wordsOf(count);
@@ -67,10 +66,6 @@ export function findAttributeRows(
       : keepCommon(list, clauses.slice(1), words, budget);
   kept.set(key, rows);
   return rows;
-}
-
-function keyOf({ statuses, isProcessed, tags, tagsAll, createdBy, hasImage }: Filters): string {
-  return JSON.stringify([statuses, isProcessed, tags, tagsAll, createdBy, hasImage]);
 }
 
 function clausesOf(attributes: Attributes, filters: Filters): Clause[] {

@@ -26,7 +26,7 @@ export class CellWalk {
     this.#counts = new Int32Array(view.table.cells);
     this.#rank = range.from;
     this.#to = range.to;
-    countCells(view, along, window.order, window.range, this.#counts);
+    countCells(view, along, window.order, window, this.#counts);
   }
 
   /** Counts the matches that are left. Tests the rows of two cells at most. */
@@ -60,8 +60,7 @@ export class CellWalk {
 
   #takeCell(state: Progress, page: Uint32Array): void {
     const { rows } = this.#along;
-    const { ranks } = this.#window.order;
-    const { from, to } = this.#window.range;
+    const { ranks, from, to } = this.#window;
     const end = this.#cellEnd();
     let { toPass, taken } = state;
     for (let rank = this.#rank; rank < end && taken < page.length; rank++) {
@@ -77,8 +76,7 @@ export class CellWalk {
 
   #testCell(): number {
     const { rows } = this.#along;
-    const { ranks } = this.#window.order;
-    const { from, to } = this.#window.range;
+    const { ranks, from, to } = this.#window;
     const last = to - 1;
     const end = this.#cellEnd();
     let count = 0;

@@ -1,5 +1,5 @@
 import type { Dataset } from '../../index/dataset.js';
-import { type Order, type Rank, type RankRange, type Row, rankRange } from '../../index/order.js';
+import { type Order, type RankRange, type Row, rankRange } from '../../index/order.js';
 import { bitCount } from '../../index/postings.js';
 import { inStretches } from '../../model/budget.js';
 import type { TimeWindow } from '../../model/query.js';
@@ -48,7 +48,7 @@ export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int
     case 'windows': {
       const { windows } = matches;
       const driver = narrowest(windows);
-      const { from, to } = driver.range;
+      const { from, to } = driver;
       const other = windows.find((window) => window !== driver);
       if (other === undefined) {
         inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
@@ -108,7 +108,7 @@ export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches
     return bits;
   }
   if (matches.form === 'windows' && marksInSequence(dataset, matches.windows)) {
-    const [one, other = one] = matches.windows.map(boundsOf);
+    const [one, other = one] = matches.windows;
     inStretches(budget, 0, dataset.count, NEIGHBOUR, (from, to) =>
       markWithin(bits, one!, other!, from, to),
     );
@@ -136,9 +136,8 @@ export function costOfMarking(dataset: Dataset, matches: Matches): number {
 }
 
 /** A window of time as a range of ranks of its order. */
-export interface Window {
+export interface Window extends Bounds {
   readonly order: Order;
-  readonly range: RankRange;
   readonly count: number;
 }
 
@@ -147,22 +146,17 @@ export function windowOf(order: Order, window: TimeWindow | undefined): Window |
   if (window === undefined) return undefined;
   const range = rankRange(order, window.after, window.before);
   const count = range.to - range.from;
-  return count === order.rows.length ? undefined : { order, range, count };
+  if (count === order.rows.length) return undefined;
+  return { order, ranks: order.ranks, ...range, count };
 }
 
 export function narrowest(windows: readonly Window[]): Window {
   return windows.reduce((least, window) => (window.count < least.count ? window : least));
 }
 
-/** A window of time: the rank of each row, and the first and the last rank that lie inside. */
-export interface Bounds {
+/** A window of time: the rank of each row, and the ranks that lie inside. */
+export interface Bounds extends RankRange {
   readonly ranks: Int32Array;
-  readonly from: Rank;
-  readonly last: Rank;
-}
-
-export function boundsOf({ order, range }: Window): Bounds {
-  return { ranks: order.ranks, from: range.from, last: range.to - 1 };
 }
 
 /**
@@ -172,11 +166,13 @@ export function boundsOf({ order, range }: Window): Bounds {
  */
 export function markWithin(
   bits: Int32Array,
-  { ranks: ones, from: oneFrom, last: oneLast }: Bounds,
-  { ranks: others, from: otherFrom, last: otherLast }: Bounds,
+  { ranks: ones, from: oneFrom, to: oneTo }: Bounds,
+  { ranks: others, from: otherFrom, to: otherTo }: Bounds,
   from: Row,
   to: Row,
 ): number {
+  const oneLast = oneTo - 1;
+  const otherLast = otherTo - 1;
   let count = 0;
   for (let row = from; row < to; ) {
     const word = row >>> 5;
@@ -197,13 +193,13 @@ export function markWithin(
 /** Lists the rows of one window that lie in the other; returns where they end. */
 function listWithin(
   { order: { rows } }: Window,
-  other: Window,
+  { ranks, from: least, to: behind }: Bounds,
   list: Int32Array,
   at: number,
   from: number,
   to: number,
 ): number {
-  const { ranks, from: least, last } = boundsOf(other);
+  const last = behind - 1;
   let end = at;
   for (let rank = from; rank < to; rank++) {
     const row = rows[rank]!;

@@ -1,30 +1,26 @@
 import type { Row } from '../../index/order.js';
+import { type Budget, inStretches } from '../../model/budget.js';
 import type { Region } from '../region/overlap.js';
 
-export interface RunCursor {
-  run: number;
-  row: Row;
-}
-
-export function startOfRuns({ bounds }: Runs): RunCursor {
-  return { run: 0, row: bounds[0]! };
-}
-
-/** Visits the next `most` rows of the runs, from the cursor on, as ranges. */
+/** Visits all rows of the runs as ranges; each row takes `cost` nanoseconds. */
 export function visitRuns(
-  bounds: Int32Array,
-  cursor: RunCursor,
-  most: number,
+  runs: Runs,
+  cost: number,
+  budget: Budget,
   visit: (from: Row, to: Row) => void,
 ): void {
-  for (let left = most; left > 0; ) {
-    const { row } = cursor;
-    const runEnd = bounds[2 * cursor.run + 1]!;
-    const end = Math.min(runEnd, row + left);
-    left -= end - row;
-    visit(row, end);
-    cursor.row = end === runEnd ? bounds[2 * ++cursor.run]! : end;
-  }
+  const { bounds } = runs;
+  let run = 0;
+  let row: Row = bounds[0]!;
+  inStretches(budget, 0, runs.rows, costInRuns(runs, cost), (from, to) => {
+    for (let left = to - from; left > 0; ) {
+      const runEnd = bounds[2 * run + 1]!;
+      const end = Math.min(runEnd, row + left);
+      left -= end - row;
+      visit(row, end);
+      row = end === runEnd ? bounds[2 * ++run]! : end;
+    }
+  });
 }
 
 /** Nanoseconds that the visit of a run takes besides those for its rows. */

@@ -5,7 +5,6 @@ import { CellWalk, cellRows } from '../common/cell-walk.js';
 import { bitOf } from '../common/marks.js';
 import {
   type Bounds,
-  boundsOf,
   costOfListing,
   costOfMarking,
   listRows,
@@ -33,46 +32,29 @@ export interface Places {
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an
- * order, or of its reverse. `forced` overrides the planner where there is a choice.
+ * order. `forced` overrides the planner where there is a choice.
  */
 export function takeOrdered(
   dataset: Dataset,
   scratch: Scratch,
   matches: Matches,
   order: Order,
-  descending: boolean,
-  places: Places,
+  { from, to }: Places,
   forced?: AccessPath,
 ): void {
-  const length = places.to - places.from;
-  // descending pages are ascending ones counted from the end, turned round
-  const from = descending ? matches.count - places.to : places.from;
+  const length = to - from;
   const page = scratch.page.subarray(0, length);
-  takeAscending(dataset, scratch, matches, order, from, page, forced);
-  if (descending) page.reverse();
-}
-
-function takeAscending(
-  dataset: Dataset,
-  scratch: Scratch,
-  matches: Matches,
-  order: Order,
-  from: number,
-  page: Uint32Array,
-  forced?: AccessPath,
-): void {
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
-  const range = windows.find((window) => window.order === order)?.range ?? wholeOf(order);
+  const range = windows.find((window) => window.order === order) ?? wholeOf(order);
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
-    page.set(order.rows.subarray(range.from + from, range.from + from + page.length));
+    page.set(order.rows.subarray(range.from + from, range.from + to));
     scratch.budget.accessPath = 'slice';
     return;
   }
   const { count, form } = matches;
-  const { length } = page;
   const span = range.to - range.from;
-  const end = Math.min(from + length, count - from);
+  const end = Math.min(to, count - from);
   const hasCells = form === 'windows' && others.length === 1;
   const choose = (hasWalked: boolean): Choice =>
     chooseAccessPath(end, count, span, form, {
@@ -125,11 +107,11 @@ function rowTest(matches: Matches, windows: readonly Window[]): RowTest {
     return { bounds: undefined, also: (row) => runs.has(row), cost: RUN_TEST };
   }
   if (matches.form === 'bits') return { ...bitTest(matches.bits), cost: BIT_TEST };
-  const [first, second] = windows.map(boundsOf);
+  const [first, second] = windows;
   if (first === undefined) throw new Error(`Expected runs or windows, got ${matches.form}.`);
   if (second === undefined) return { bounds: first, also: undefined, cost: SCATTERED };
-  const { ranks, from, last } = second;
-  const also = (row: Row): boolean => ranks[row]! >= from && ranks[row]! <= last;
+  const { ranks, from, to } = second;
+  const also = (row: Row): boolean => ranks[row]! >= from && ranks[row]! < to;
   return { bounds: first, also, cost: 2 * SCATTERED };
 }
 
@@ -169,7 +151,7 @@ interface RowTest {
 /** Rows between two looks at whether the page has begun. */
 const STRIDE = 64;
 
-const EVERYWHERE = { ranks: undefined, from: 0, last: 0 };
+const EVERYWHERE = { ranks: undefined, from: 0, to: 0 };
 
 /** A walk along an order, from its nearer end, to a page of the matches. */
 class Walk {
@@ -203,7 +185,7 @@ class Walk {
 
   /** Tests `most` rows at most; returns whether the page is full. */
   #test({ bounds, also }: RowTest, most: number, budget: Budget): boolean {
-    const { ranks, from, last } = bounds ?? EVERYWHERE;
+    const { ranks, from, to } = bounds ?? EVERYWHERE;
     const rows = this.#rows;
     const page = this.#page;
     const step = this.#step;
@@ -212,7 +194,7 @@ class Walk {
     let taken = this.#taken;
     for (let left = most; left > 0 && taken < page.length; left--, rank += step) {
       const row = rows[rank]!;
-      if (ranks !== undefined && (ranks[row]! < from || ranks[row]! > last)) continue;
+      if (ranks !== undefined && (ranks[row]! < from || ranks[row]! >= to)) continue;
       if (also !== undefined && !also(row)) continue;
       if (toPass > 0) toPass--;
       else page[step > 0 ? taken++ : page.length - ++taken] = row;

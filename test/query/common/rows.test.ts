@@ -83,7 +83,7 @@ test('rows within two windows are marked and counted, whatever the ends of the s
   for (let round = 0; round < 300; round++) {
     const [one, other] = [shuffled(), shuffled()].map((ranks): Bounds => {
       const from = random.int(ROWS);
-      return { ranks, from, last: from + random.int(ROWS - from) };
+      return { ranks, from, to: from + random.int(ROWS - from) + 1 };
     }) as [Bounds, Bounds];
     const from = random.int(ROWS);
     const to = from + random.int(ROWS - from + 1);
@@ -91,7 +91,7 @@ test('rows within two windows are marked and counted, whatever the ends of the s
     const count = markWithin(bits, one, other, from, to);
     const expected = range(from, to).filter((row) =>
       [one, other].every(
-        ({ ranks, from: least, last }) => ranks[row]! >= least && ranks[row]! <= last,
+        ({ ranks, from: least, to: end }) => ranks[row]! >= least && ranks[row]! < end,
       ),
     );
     assert.equal(marked(bits), expected, `round ${round}`);
