@@ -16,12 +16,10 @@ import {
   MOST_LISTED,
   NEIGHBOUR,
   REGION_TEST,
-  RUN_TEST,
   SCATTERED,
 } from './common/plan.js';
-import { type Runs, visitRuns } from './common/runs.js';
+import { findRuns, type Runs, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
-import { findRuns } from './common/search.js';
 import type { Region } from './region/overlap.js';
 
 const NO_WINDOWS: readonly Window[] = [];
@@ -119,34 +117,16 @@ function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   const { bounds, length } = runs;
   let at = 0;
   let count = 0;
-  inStretches(budget, 0, length, RUN_TEST, (from, to) => {
+  inStretches(budget, 0, length, NEIGHBOUR, (from, to) => {
     for (let run = from; run < to; run++) {
-      at = firstFrom(list, at, bounds[2 * run]!);
+      while (at < list.length && list[at]! < bounds[2 * run]!) at++;
       for (const end = bounds[2 * run + 1]!; at < list.length && list[at]! < end; at++) {
         rows[count++] = list[at]!;
       }
     }
   });
-  budget.charge(count * NEIGHBOUR);
+  budget.charge(list.length * NEIGHBOUR);
   return count;
-}
-
-/** The first place from `start` on of an ascending list whose row is not below `row`. */
-function firstFrom(list: Int32Array, start: number, row: Row): number {
-  // runs are neighbours mostly: steps that double end near the next one's place
-  let step = 1;
-  let from = start;
-  while (from + step < list.length && list[from + step]! < row) {
-    from += step;
-    step *= 2;
-  }
-  let to = Math.min(from + step, list.length);
-  while (from < to) {
-    const middle = (from + to) >>> 1;
-    if (list[middle]! < row) from = middle + 1;
-    else to = middle;
-  }
-  return from;
 }
 
 // Candidates are the first so many rows of the scratch memory's list. Each function here keeps those

@@ -20,9 +20,8 @@ import {
   NEIGHBOUR,
   SCATTERED,
 } from './common/plan.js';
-import { visitRuns } from './common/runs.js';
+import { findRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
-import { findRuns } from './common/search.js';
 import { regionOf } from './region/region.js';
 
 /** Below this many rows in a window, testing them beats looking for a region's runs. */

@@ -1,38 +1,9 @@
+import type { BlockGroup, BoxNode } from '../../index/blocks.js';
+import type { Dataset } from '../../index/dataset.js';
 import type { Row } from '../../index/order.js';
 import { type Budget, inStretches } from '../../model/budget.js';
-import type { Region } from '../region/overlap.js';
-
-/** Visits all rows of the runs as ranges; each row takes `cost` nanoseconds. */
-export function visitRuns(
-  runs: Runs,
-  cost: number,
-  budget: Budget,
-  visit: (from: Row, to: Row) => void,
-): void {
-  const { bounds } = runs;
-  let run = 0;
-  let row: Row = bounds[0]!;
-  inStretches(budget, 0, runs.rows, costInRuns(runs, cost), (from, to) => {
-    for (let left = to - from; left > 0; ) {
-      const runEnd = bounds[2 * run + 1]!;
-      const end = Math.min(runEnd, row + left);
-      left -= end - row;
-      visit(row, end);
-      row = end === runEnd ? bounds[2 * ++run]! : end;
-    }
-  });
-}
-
-/** Nanoseconds that the visit of a run takes besides those for its rows. */
-const VISIT = 12;
-
-/**
- * The mean nanoseconds of a row when runs are visited and each row takes `cost`: of a ring of
- * points every second row is a run of its own, whose visit takes longer than the row.
- */
-export function costInRuns({ length, rows }: Runs, cost: number): number {
-  return cost + (VISIT * length) / rows;
-}
+import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';
+import { REGION_TEST } from './plan.js';
 
 /**
  * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search. The
@@ -99,4 +70,103 @@ export class Runs {
     larger.set(this.bounds);
     this.bounds = larger;
   }
+}
+
+/** Nanoseconds that a look at a box takes, on average. */
+const LOOK = 30;
+
+/** Whole nodes and blocks where they lie inside, single points at the border of the region. */
+export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: Budget): Runs {
+  runs.clear();
+  const { coords, blocks, boxIndex } = dataset;
+  const { starts, boxes } = blocks;
+  const { west, south, east, north } = region.frame;
+  let work = 0;
+  visit(boxIndex.root);
+  return runs;
+
+  function visit(node: BoxNode): void {
+    for (const child of node.children) {
+      const overlap = region.overlap(boxIndex.boxes, child.box);
+      if (overlap === INSIDE) runs.add(child.from, child.to);
+      else if (overlap !== OUTSIDE) {
+        if (node.leaf) testBlocks(child);
+        else visit(child as BoxNode);
+      }
+    }
+  }
+
+  function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): void {
+    // what a closure holds is loaded anew for every block
+    const [left, bottom, right, top] = [west, south, east, north];
+    const [all, most] = [boxes, budget.stretch];
+    // what is decided without a test of points takes work, too
+    let cost = (last - firstBlock) * LOOK;
+    for (let block = firstBlock; block < last; block++) {
+      const at = 4 * block;
+      // most blocks lie nowhere near: four comparisons tell
+      if (all[at]! > right || all[at + 2]! < left) continue;
+      if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
+      cost += testBlock(at);
+      if (cost > most) {
+        budget.charge(cost);
+        cost = 0;
+      }
+    }
+    budget.charge(cost + workSince());
+  }
+
+  /** Adds what the region holds of the block whose box is at `at`; returns what that cost. */
+  function testBlock(at: number): number {
+    const overlap = region.overlap(boxes, at);
+    if (overlap === OUTSIDE) return 0;
+    const from = starts[at / 4]!;
+    const to = starts[at / 4 + 1]!;
+    if (overlap === INSIDE) {
+      runs.add(from, to);
+      return 0;
+    }
+    budget.looks += to - from;
+    runs.addWithin(region, coords, from, to, boxes, at);
+    return (to - from) * REGION_TEST + workSince();
+  }
+
+  /** What the region has worked since the last call. */
+  function workSince(): number {
+    const before = work;
+    work = region.work();
+    return work - before;
+  }
+}
+
+/** Visits all rows of the runs as ranges; each row takes `cost` nanoseconds. */
+export function visitRuns(
+  runs: Runs,
+  cost: number,
+  budget: Budget,
+  visit: (from: Row, to: Row) => void,
+): void {
+  const { bounds } = runs;
+  let run = 0;
+  let row: Row = bounds[0]!;
+  inStretches(budget, 0, runs.rows, costInRuns(runs, cost), (from, to) => {
+    for (let left = to - from; left > 0; ) {
+      const runEnd = bounds[2 * run + 1]!;
+      const end = Math.min(runEnd, row + left);
+      left -= end - row;
+      visit(row, end);
+      row = end === runEnd ? bounds[2 * ++run]! : end;
+    }
+  });
+}
+
+/** Nanoseconds that the visit of a run takes besides those for its rows. */
+const VISIT = 12;
+
+/**
+ * The mean nanoseconds of a row when runs are visited and each row takes `cost`: of a ring of
+ * points every second row is a run of its own, whose visit takes longer than the row.
+ */
+export function costInRuns({ length, rows }: Runs, cost: number): number {
+  return cost + (VISIT * length) / rows;
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { RowSet } from '../../index/postings.js';
 import { Budget } from '../../model/budget.js';
+import { FEW } from './plan.js';
 import { Runs } from './runs.js';
 
 /**
@@ -46,8 +47,6 @@ export interface Selection {
 export const SPAN_SHIFT = 12;
 export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
 export const MAX_PAGE_ROWS = 1000;
-/** Up to `FEW` matches a bucket sort beats the native sort, whose call takes 1 µs. */
-export const FEW = 1_024;
 export const BUCKETS = 256;
 /** Combinations of attributes whose rows are kept. */
 const KEPT = 16;

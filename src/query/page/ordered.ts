@@ -17,11 +17,12 @@ import {
   BIT_TEST,
   type Choice,
   chooseAccessPath,
+  FEW,
   MARKED,
   RUN_TEST,
   SCATTERED,
 } from '../common/plan.js';
-import { FEW, type Scratch } from '../common/scratch.js';
+import type { Scratch } from '../common/scratch.js';
 import { selectFew, selectRanked } from './select.js';
 
 /** Which matches make the page: places `from` to `to - 1` of the order, at least one. */

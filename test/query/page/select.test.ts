@@ -1,10 +1,6 @@
 import { Permutation, Random } from '../../../src/cli/generate/random.js';
-import {
-  BITS_PER_SPAN,
-  createScratch,
-  FEW,
-  type Scratch,
-} from '../../../src/query/common/scratch.js';
+import { FEW } from '../../../src/query/common/plan.js';
+import { BITS_PER_SPAN, createScratch, type Scratch } from '../../../src/query/common/scratch.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
 import { assertSame } from '../../support/compare.js';
 import { assert, rounds, test } from '../../support/uvu.js';
