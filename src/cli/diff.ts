@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport } from '../formats/snapshot.js';
+import { lowerBound } from '../index/order.js';
 import { RECORD_KEYS } from '../model/point.js';
 import type { Box } from '../model/query.js';
 import { forTerminal, InputError } from '../model/quote.js';
@@ -25,12 +26,11 @@ type Change = (typeof CHANGES)[number];
 /** Ids that a summary names of each kind. */
 const FEW = 5;
 const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
-const FIRST_POINTS = 65_536;
 
 /**
  * Tells what came, went and changed from one snapshot file to another, of any formats. Returns the
  * exit code of diff(1): 0 where the points are the same, 1 where they differ. Points are compared by
- * ids: each file is read twice, first for ids and hashes, 17 bytes a point in memory, then for what
+ * ids: each file is read twice, first for ids and hashes, some 30 bytes a point in memory, then for what
  * differs, some 150 bytes for each point that changed. What went is told in the order of the first,
  * then what came or changed in that of the second. Throws an InputError where a file is broken or
  * changes meanwhile.
@@ -41,7 +41,7 @@ export async function diff(first: string, second: string, options: DiffOptions):
   const before = new Hashes();
   const old = await readRecords(first, options, (id, record) => before.add(id, record));
   before.sort();
-  const states = new Uint8Array(before.count);
+  const states = new Uint8Array(before.ids.length);
   let came = 0;
   const now = await readRecords(second, options, (id, record) => {
     const at = before.find(id);
@@ -145,48 +145,38 @@ class Differences {
   }
 }
 
-/** Ids and 64 bits of a hash of each record, found by id once they are sorted. */
+/** Ids and 48 bits of a hash of each record, found by id once they are sorted. */
 class Hashes {
-  count = 0;
-  #ids = new Float64Array(FIRST_POINTS);
-  #hashes = new BigUint64Array(FIRST_POINTS);
+  readonly ids: number[] = [];
+  readonly #hashes: number[] = [];
+  /** The ids, ascending, and where each was added. */
+  #sorted = new Float64Array(0);
+  #places = new Uint32Array(0);
 
   add(id: number, record: Uint8Array): void {
-    if (this.count === this.#ids.length) {
-      const [ids, hashes] = [new Float64Array(2 * this.count), new BigUint64Array(2 * this.count)];
-      ids.set(this.#ids);
-      hashes.set(this.#hashes);
-      [this.#ids, this.#hashes] = [ids, hashes];
-    }
-    this.#ids[this.count] = id;
-    this.#hashes[this.count++] = hashOf(record);
+    this.ids.push(id);
+    this.#hashes.push(hashOf(record));
   }
 
   sort(): void {
-    const [ids, hashes] = [this.#ids, this.#hashes];
-    const order = Uint32Array.from({ length: this.count }, (_, at) => at);
-    order.sort((a, b) => ids[a]! - ids[b]!);
-    this.#ids = Float64Array.from(order, (at) => ids[at]!);
-    this.#hashes = BigUint64Array.from(order, (at) => hashes[at]!);
+    const { ids } = this;
+    this.#places = Uint32Array.from(ids.keys()).sort((a, b) => ids[a]! - ids[b]!);
+    this.#sorted = Float64Array.from(this.#places, (place) => ids[place]!);
   }
 
+  /** The place where an id was added; -1 where it was not. */
   find(id: number): number {
-    let [low, high] = [0, this.count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#ids[middle]! < id) low = middle + 1;
-      else high = middle;
-    }
-    return this.#ids[low] === id && low < this.count ? low : -1;
+    const at = lowerBound(this.#sorted, id);
+    return this.#sorted[at] === id ? this.#places[at]! : -1;
   }
 
-  has(at: number, record: Uint8Array): boolean {
-    return this.#hashes[at] === hashOf(record);
+  has(place: number, record: Uint8Array): boolean {
+    return this.#hashes[place] === hashOf(record);
   }
 }
 
-function hashOf(record: Uint8Array): bigint {
-  return hash('sha1', record, 'buffer').readBigUInt64LE(0);
+function hashOf(record: Uint8Array): number {
+  return hash('sha1', record, 'buffer').readUIntLE(0, 6);
 }
 
 /** The values of a record's keys, each as a short text that others hardly have. */
