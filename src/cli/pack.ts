@@ -234,7 +234,7 @@ export async function writeSorted(
 }
 
 /** The invalid records that were left out: the first ones with what is wrong with them. */
-export function leftOutLines({ invalid, problems }: LoadReport): string[] {
+function leftOutLines({ invalid, problems }: LoadReport): string[] {
   if (invalid === 0) return [];
   const texts = problemTexts(problems);
   const lines = texts.map((text) => `  ${text}`);
@@ -258,6 +258,6 @@ export function localTimeLines({ localTimes }: LoadReport): string[] {
   return [`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`];
 }
 
-export function pageLines({ page }: LoadReport): string[] {
+function pageLines({ page }: LoadReport): string[] {
   return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];
 }

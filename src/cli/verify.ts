@@ -16,7 +16,7 @@ import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, STANDARD, tell, withInput } from './arguments.js';
-import { leftOutLines, localTimeLines, pageLines, unknownKeyLines } from './pack.js';
+import { localTimeLines, reportLines, unknownKeyLines } from './pack.js';
 
 export type VerifyOptions = RunOptions & Leniency;
 
@@ -155,12 +155,13 @@ function linesOf(path: string, findings: Findings): string[] {
   }
   if (load !== undefined) {
     lines.push(`  digest         ${load.digest}`);
-    // where they are why the file is not good, they are named below
-    const named = reasonCount === 0 ? leftOutLines(load) : [];
-    if (named.length > 0) lines.push(...named.map((line) => `  ${line}`));
-    else if (load.invalid > 0) lines.push(`  ${counted(load.invalid, 'invalid record')}`);
-    for (const line of [...unknownKeyLines(load), ...localTimeLines(load)]) lines.push(`  ${line}`);
-    if (reasonCount === 0) lines.push(...pageLines(load).map((line) => `  ${line}`));
+    // invalid records that are why the file is not good are named below
+    const invalid = load.invalid > 0 ? [counted(load.invalid, 'invalid record')] : [];
+    const told =
+      reasonCount === 0
+        ? reportLines(load)
+        : [...invalid, ...unknownKeyLines(load), ...localTimeLines(load)];
+    for (const line of told) lines.push(`  ${line}`);
   }
   if (reasonCount === 0) return [...lines, 'good'];
   lines.push(`not good, for ${counted(reasonCount, 'reason')}:`);

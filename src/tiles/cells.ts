@@ -2,6 +2,7 @@ import type { BlockGroup, BoxNode } from '../index/blocks.js';
 import type { Dataset } from '../index/dataset.js';
 import type { Row } from '../index/order.js';
 import { type Budget, inStretches } from '../model/budget.js';
+import type { Degrees } from '../model/units.js';
 import { bitOf, wordWithin } from '../query/common/marks.js';
 import { listRows, type Matches, markMatches } from '../query/common/matches.js';
 import { SCATTERED } from '../query/common/plan.js';
@@ -74,10 +75,7 @@ export class Cells {
       lon += sums[at]!;
       lat += sums[at + 1]!;
     }
-    this.counts[cell]! += to - from;
-    this.sums[2 * cell]! += lon;
-    this.sums[2 * cell + 1]! += lat;
-    this.rows[cell] = from;
+    this.#put(cell, to - from, lon, lat, from);
   }
 
   addMarked(cell: number, coords: Float64Array, from: Row, to: Row, bits: Int32Array): void {
@@ -95,7 +93,10 @@ export class Cells {
         count++;
       }
     }
-    if (count === 0) return;
+    if (count > 0) this.#put(cell, count, lon, lat, row);
+  }
+
+  #put(cell: number, count: number, lon: Degrees, lat: Degrees, row: Row): void {
     this.counts[cell]! += count;
     this.sums[2 * cell]! += lon;
     this.sums[2 * cell + 1]! += lat;

@@ -115,28 +115,24 @@ export function autoWorkers(): number {
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
 }
 
-/** The entries of a list with commas between, spaces around them allowed. */
-export function list(text: string): string[] {
-  return text.split(',').map((entry) => entry.trim());
+/** The entries of a list with commas between, spaces around them allowed. Throws an InputError. */
+function list(text: string, isEntry: (entry: string) => boolean, what: string): string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  const wrong = entries.find((entry) => !isEntry(entry));
+  if (wrong === undefined) return entries;
+  throw new InputError(`expected ${what}, got ${JSON.stringify(wrong)}`);
 }
 
 /** Names of hosts, with commas between. Throws an InputError for one that names a port. */
 export function hostList(text: string): string[] {
-  const entries = list(text);
-  const wrong = entries.find((entry) => !isHostPattern(entry));
-  if (wrong === undefined) return entries;
-  throw new InputError(`expected host names without a port, got ${JSON.stringify(wrong)}`);
+  return list(text, isHostPattern, 'host names without a port');
 }
 
 /** Origins as browsers name them, with commas between; `*` for any. Throws an InputError. */
 export function originList(text: string): string[] {
-  const entries = list(text);
-  const wrong = entries.find((entry) => !isOrigin(entry));
-  if (wrong === undefined) return entries.includes('*') ? ['*'] : entries;
-  throw new InputError(
-    'expected origins such as https://map.example or http://localhost:3000, without a ' +
-      `path, got ${JSON.stringify(wrong)}`,
-  );
+  const example = 'https://map.example or http://localhost:3000';
+  const entries = list(text, isOrigin, `origins such as ${example}, without a path`);
+  return entries.includes('*') ? ['*'] : entries;
 }
 
 /** Whether a browser may call a page's origin so; any other text would match nothing. */

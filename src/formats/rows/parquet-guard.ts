@@ -205,10 +205,10 @@ function checkDeltas(page: Uint8Array, from: number, encoding: string, count: nu
 
 function lengthAt(page: Uint8Array, at: number): number {
   if (at + 4 > page.length) throw new BrokenRows('a page ends before its levels');
-  return Buffer.from(page.buffer, page.byteOffset, page.length).readUInt32LE(at);
+  return viewOf(page).getUint32(at, true);
 }
 
-function viewOf(page: Uint8Array): DataView {
+export function viewOf(page: Uint8Array): DataView {
   return new DataView(page.buffer, page.byteOffset, page.byteLength);
 }
 

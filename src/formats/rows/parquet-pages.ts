@@ -14,7 +14,7 @@ import { formatUtc } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
-import { checkPage, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
+import { checkPage, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG } from './row.js';
 import type { RowFile } from './row-file.js';
 
@@ -158,10 +158,6 @@ function isLong(list: unknown): boolean {
   return false;
 }
 
-function viewOf(bytes: Uint8Array): DataView {
-  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 /** A value that cannot be read: a problem of its record alone. */
 export class Unreadable {
   readonly reason: string;
@@ -222,7 +218,7 @@ function text(bytes: Uint8Array | undefined): string | Unreadable {
 
 /** A point in well-known binary, of two or more dimensions, with or without a number of its CRS. */
 function place(bytes: Uint8Array): Place | Unreadable {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const view = viewOf(bytes);
   const isLittle = bytes[0] === 1;
   const type = bytes.length < 5 ? 0 : view.getUint32(1, isLittle);
   const from = (type & 0x2000_0000) === 0 ? 5 : 9;

@@ -23,14 +23,21 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   await source.hash();
   const file = await readParquetFile(source);
   const rows = file.groups.reduce((sum, group) => sum + group.rows, 0);
-  const budget = new Budget(source.size);
-  if (rows * ROW_BYTES > budget.left) {
+  const most = MAX_EXPANSION * source.size + FREE_EXPANSION;
+  if (rows * ROW_BYTES > most) {
     throw new BrokenRows(`announces ${rows} rows in ${source.size} bytes`);
   }
+  let left = most;
+  const spend = (bytes: number): void => {
+    left -= bytes;
+    if (left < 0) {
+      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
+    }
+  };
   let place = 0;
   for (const [index, group] of file.groups.entries()) {
     const begun = place;
-    for await (const values of readGroup(source, file, group, budget, index + 1, place)) {
+    for await (const values of readGroup(source, file, group, spend, index + 1, place)) {
       place += values.length;
       yield values;
     }
@@ -45,21 +52,8 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   onProgress?.(source.size, source.size);
 }
 
-/** What may still be uncompressed and repeated, in bytes: a small file may announce terabytes. */
-class Budget {
-  left: number;
-
-  constructor(size: number) {
-    this.left = MAX_EXPANSION * size + FREE_EXPANSION;
-  }
-
-  spend(bytes: number): void {
-    this.left -= bytes;
-    if (this.left < 0) {
-      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
-    }
-  }
-}
+/** Takes bytes that were uncompressed and repeated: a small file may announce terabytes. */
+type Spend = (bytes: number) => void;
 
 /** The values of a column that were read and not taken yet. */
 class Values {
@@ -102,13 +96,12 @@ async function* readGroup(
   source: RowFile,
   { columns, unknown }: ParquetFile,
   group: RowGroup,
-  budget: Budget,
+  spend: Spend,
   number: number,
   place: number,
 ): AsyncGenerator<Row[]> {
   let row = place;
   let now: Column | undefined;
-  const spend = (bytes: number): void => budget.spend(bytes);
   try {
     const all = columns.map((column) => {
       now = column;
@@ -124,7 +117,7 @@ async function* readGroup(
       }
       if (count === 0) break;
       const rows: Row[] = [];
-      for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, budget));
+      for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, spend));
       yield rows;
     }
     for (const values of all) {
@@ -144,7 +137,7 @@ function readRow(
   place: number,
   columns: readonly Values[],
   unknown: readonly string[],
-  budget: Budget,
+  spend: Spend,
 ): Row {
   const value: Record<string, unknown> = {};
   let problem: Row['problem'];
@@ -168,7 +161,7 @@ function readRow(
       value[field] = cellValue(field, one);
     }
   }
-  budget.spend(bytes);
+  spend(bytes);
   if (problem !== undefined) return { place, problem };
   for (const name of unknown) value[name] = undefined;
   return { place, value };
