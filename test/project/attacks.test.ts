@@ -2,42 +2,35 @@ import { ATTACKS, attackOf } from '../../bench/attacks/kinds.js';
 import { answerReader } from '../../bench/generators/answers.js';
 import { assert, test } from '../support/uvu.js';
 
-const ANSWERS = [
-  'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX: y\r\n\r\n\r\n\r\nabc',
-  'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n',
-  'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n',
-  'HTTP/1.1 503 Service Unavailable\r\ncontent-length:2\r\n\r\nno',
-];
+const ANSWERS: Readonly<Record<string, string>> = {
+  200: 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX: y\r\n\r\n\r\n\r\nabc',
+  304: 'HTTP/1.1 304 Not Modified\r\nETag: "a"\r\n\r\n',
+  404: 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n',
+  503: 'HTTP/1.1 503 Service Unavailable\r\ncontent-length:2\r\n\r\nno',
+};
 
-test('answers are told apart however the bytes are cut', () => {
-  const bytes = Buffer.from(ANSWERS.join(''));
+const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
+
+/** The statuses that are read out of pieces. */
+function statusesOf(pieces: readonly Buffer[]): string[] {
+  const found: string[] = [];
+  const read = answerReader((status) => found.push(status));
+  for (const piece of pieces) read(piece);
+  return found;
+}
+
+test('answers are told apart however the bytes are cut, each once it is whole', () => {
+  const bytes = Buffer.from(Object.values(ANSWERS).join(''));
   for (let size = 1; size <= bytes.length; size++) {
-    const found: string[] = [];
-    const read = answerReader((status) => found.push(status));
-    for (let at = 0; at < bytes.length; at += size) read(bytes.subarray(at, at + size));
-    assert.equal(found, ['200', '304', '404', '503'], `${size} bytes at a time`);
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
+      bytes.subarray(i * size, (i + 1) * size),
+    );
+    assert.equal(statusesOf(pieces), Object.keys(ANSWERS), `${size} bytes at a time`);
   }
-});
-
-test('an answer counts once it is whole', () => {
-  const found: string[] = [];
-  const read = answerReader((status) => found.push(status));
-  read(Buffer.from(ANSWERS[0]!.slice(0, -1)));
-  assert.equal(found, []);
-  read(Buffer.from('c'));
-  assert.equal(found, ['200']);
-});
-
-test('an answer in chunks counts with its last one', () => {
-  const found: string[] = [];
-  const read = answerReader((status) => found.push(status));
-  const bytes = Buffer.from(
-    'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n',
-  );
-  for (const byte of bytes.subarray(0, -1)) read(Buffer.of(byte));
-  assert.equal(found, []);
-  read(bytes.subarray(-1));
-  assert.equal(found, ['200']);
+  for (const [status, answer] of [...Object.entries(ANSWERS), ['200', CHUNKED] as const]) {
+    const each = Array.from(Buffer.from(answer), (byte) => Buffer.of(byte));
+    assert.equal([statusesOf(each), statusesOf(each.slice(0, -1))], [[status], []]);
+  }
 });
 
 test('an attack is found by its name, and one that does not exist is refused', () => {

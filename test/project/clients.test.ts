@@ -2,6 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Envelope } from '../support/client.js';
 import { read, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
@@ -15,7 +16,7 @@ const SHOWN = 'http://127.0.0.1:8080';
 const home = makeFolder();
 symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
 writeFileSync(join(home, 'package.json'), '{"type":"module"}');
-const service = await startOwnService([...['--snapshot', join(ROOT, 'data/sample.waypost')]]);
+const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
 const site = `http://127.0.0.1:${service.port}`;
 
 /** What a section shows in code of one language, to be put to the service of this test. */
@@ -64,10 +65,19 @@ testUnless(withoutGdal(), 'GDAL takes an export as the page shows', async () => 
   assert.is(stdout.replaceAll('\n\n', '\n').trim(), printed('Files')[0]!.trim());
 });
 
-test('the code in JavaScript prints what the page shows', async () => {
-  const [code] = snippets('JavaScript', 'js');
-  assert.equal([await outputOf(process.execPath, 'notes.js', code!)], printed('JavaScript'));
-});
+for (const [title, language, command] of [
+  ['JavaScript', 'js', process.execPath],
+  ['Python', 'python', 'python3'],
+] as const) {
+  testUnless(
+    whyNot(command, '--version'),
+    `the code in ${title} prints what the page shows`,
+    async () => {
+      const [code] = snippets(title, language);
+      assert.equal([await outputOf(command, `notes.${language}`, code!)], printed(title));
+    },
+  );
+}
 
 /** Puts another snapshot in place, once, before the second of some requests. */
 const SWAPS = {
@@ -97,6 +107,14 @@ urllib.request.urlopen = swapping
 `,
 } as const;
 
+const known = await service.get('/rest/map_data_points/?page_size=1000');
+const lines = known.json<Envelope>().results.map((one) => JSON.stringify(one));
+const served = join(home, 'points.ndjson');
+writeFileSync(served, lines.join('\n'));
+const swapped = await startOwnService([
+  ...['--snapshot', served, '--admin-token', 'secret', '--settle', '10ms', '--max-shrink', '100'],
+]);
+
 for (const [language, title, command] of [
   ['js', 'JavaScript', process.execPath],
   ['python', 'Python', 'python3'],
@@ -105,14 +123,11 @@ for (const [language, title, command] of [
     whyNot(command, '--version'),
     `the code in ${title} begins again where the data changes on the way`,
     async () => {
-      const known = await (await fetch(`${site}/rest/map_data_points/?page_size=1000`)).json();
-      const lines = (known as { results: object[] }).results.map((one) => JSON.stringify(one));
-      writeFileSync(join(home, 'points.ndjson'), lines.join('\n'));
+      writeFileSync(served, lines.join('\n'));
       writeFileSync(join(home, 'next.ndjson'), lines.slice(100, 130).join('\n'));
-      const swapped = await startOwnService([
-        ...['--snapshot', join(home, 'points.ndjson'), '--admin-token', 'secret'],
-        ...['--settle', '10ms', '--max-shrink', '100'],
-      ]);
+      const headers = { Authorization: 'Bearer secret' };
+      const reloaded = await swapped.get('/admin/reload?wait', { method: 'POST', headers });
+      assert.is(reloaded.json<{ points: number }>().points, 1_000);
       const own = `http://127.0.0.1:${swapped.port}`;
       const [code] = snippets(title, language);
       const query = code!
@@ -123,7 +138,6 @@ for (const [language, title, command] of [
       const printed = await outputOf(command, `swapped.${language}`, text);
       assert.match(printed, /\b30 notes/);
       assert.match(printed, /\b101\b/, 'the first note is that of the second snapshot');
-      await swapped.stop();
     },
   );
 }
@@ -162,15 +176,6 @@ test('the packages that the page installs are the ones that are tested', () => {
   assert.is(installed.length, 2);
   for (const [, name, version] of installed) assert.is(devDependencies[name!], version, name);
 });
-
-testUnless(
-  whyNot('python3', '--version'),
-  'the code in Python prints what the page shows',
-  async () => {
-    const [code] = snippets('Python', 'python');
-    assert.equal([await outputOf('python3', 'notes.py', code!)], printed('Python'));
-  },
-);
 
 test('the addresses for QGIS and MapLibre are answered as they expect', async () => {
   const [console] = snippets('QGIS', 'python');

@@ -11,7 +11,6 @@ import { TILE_PARAMETERS } from '../../src/http/routes/tile-views.js';
 import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { ReloadStats } from '../../src/reload/stats.js';
-import type { Envelope } from '../support/client.js';
 import {
   code,
   documents,
@@ -21,7 +20,6 @@ import {
   section,
   sourceFiles,
 } from '../support/documents.js';
-import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -206,24 +204,6 @@ test('the log lines that the operations page lists are the ones that are written
     listed.map(code).sort(),
     [...new Set(written.map(([, message]) => message!))].sort(),
   );
-});
-
-test('the questions of the README have the answers that it shows', async () => {
-  const examples = [
-    ...README.matchAll(/curl 'http:\/\/127\.0\.0\.1:8080([^']+)'\n```\n\n```text\n(.*?)```/gs),
-  ];
-  assert.is(examples.length, 4);
-  const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
-  for (const [, target, shown] of examples) {
-    const reply = await service.get(target!, { headers: { Host: '127.0.0.1:8080' } });
-    const answer = reply.json<Envelope>();
-    const first = { ...answer, results: answer.results.slice(0, 1) };
-    // compared as values: the README breaks lines
-    assert.equal(JSON.parse(shown!.replace(/,…\]\}\s*$/, ']}')), first, target);
-    const names = [...PARAMETERS.matchAll(/"([0-9a-f]{16})[."]/g)].map(([, name]) => name);
-    const [snapshot] = /\w+/.exec(reply.headers['waypost-snapshot'] as string)!;
-    assert.equal([...new Set(names)], [snapshot]);
-  }
 });
 
 test('the changelog begins with the version of the package, and no document names another', () => {

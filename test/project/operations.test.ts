@@ -1,3 +1,4 @@
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
 import { GEOJSON } from '../../src/http/formats/features.js';
 import { JSON_FORMAT } from '../../src/http/formats/json-format.js';
@@ -7,7 +8,7 @@ import { MVT } from '../../src/http/routes/tile-views.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
 import { ReloadStats } from '../../src/reload/stats.js';
 import { PLAIN_SITE } from '../support/app.js';
-import { read, rows, section, sourceFiles } from '../support/documents.js';
+import { code, read, rows, section, sourceFiles } from '../support/documents.js';
 import { assert, test } from '../support/uvu.js';
 
 const PAGE = read('docs/operations.md');
@@ -111,6 +112,22 @@ test('names that the page lists are no snapshots, and others are', () => {
   for (const name of ['notes', 'notes.waypost', 'part', 'notes.csv.gz', 'readme-notes.json']) {
     assert.ok(isSnapshotName(name), name);
   }
+});
+
+/** Settings that bound what clients can do. */
+const BOUND =
+  /^--(max-(?!invalid|shrink)[a-z-]+|answer-cache|(request|answer|shutdown|upload|image)-timeout) /;
+
+test('the limits of the page on security have the defaults of the settings, and none is missing', () => {
+  const limits = rows(section(read('docs/security.md'), 'Limits'));
+  const listed = limits
+    .filter(([, setting]) => setting !== 'none')
+    .map(([, setting, fallback]) => [code(setting), code(fallback)]);
+  const actual = SERVE_SETTINGS.filter(({ flag }) => BOUND.test(flag)).map((setting) => [
+    setting.flag.split(' ', 1)[0],
+    setting.fallback,
+  ]);
+  assert.equal(listed.sort(), actual.sort());
 });
 
 test.run();
