@@ -24,7 +24,6 @@ interface Kind {
 }
 
 let database: Database;
-let databases = 0;
 
 const FILE: Kind = {
   name: 'a file',
@@ -34,9 +33,8 @@ const FILE: Kind = {
 const DATABASE: Kind = {
   name: 'a database',
   async place() {
-    const name = `journal${databases++}`;
-    await database.make(name);
-    return database.address(name);
+    await database.empty();
+    return database.address();
   },
   open: (place) => openDatabaseJournal(parseDatabaseAddress(place)),
 };
@@ -239,10 +237,9 @@ for (const kind of [FILE, DATABASE]) {
   check('says which tables it cannot use', async () => {
     const place = await kind.place();
     await (await opened(place)).close();
-    const name = new URL(place).pathname.slice(1);
-    await database.ask((sql) => sql`UPDATE waypost.state SET version = 99`, name);
+    await database.ask((sql) => sql`UPDATE waypost.state SET version = 99`);
     assert.match(await refusal(kind.open(place)), /tables have version 99.*start a newer one/);
-    await database.ask((sql) => sql`DELETE FROM waypost.state`, name);
+    await database.ask((sql) => sql`DELETE FROM waypost.state`);
     assert.match(await refusal(kind.open(place)), /waypost\.state has no row/);
     const wrong = place.replace(/:[^:@]+@/, ':wrong@');
     const told = await refusal(kind.open(wrong));

@@ -16,7 +16,7 @@ import { assert, refusal, test, until } from '../support/uvu.js';
 const fleet = new Instances(test);
 
 fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
-  const address = fleet.database.address(await fleet.newDatabase());
+  const address = await fleet.emptyDatabase();
   const path = snapshot();
   const flags = ['--snapshot', path, '--workers', '2'];
   const start = async (): Promise<Service> => {
@@ -47,7 +47,7 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
 });
 
 fleet.check('without the database reads go on, and posts again when it is back', async () => {
-  const address = fleet.database.address(await fleet.newDatabase());
+  const address = await fleet.emptyDatabase();
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
   assert.is(await post(service, 'before'), 1);
   await fleet.database.stop('SIGKILL');
@@ -75,9 +75,9 @@ fleet.check('without the database reads go on, and posts again when it is back',
 });
 
 fleet.check('a connection that is cut in the middle of a commit makes no point twice', async () => {
-  const name = await fleet.newDatabase();
+  await fleet.emptyDatabase();
   const proxy = await startProxy(() => fleet.database.port);
-  const service = await fleet.start(snapshot(), fleet.database.address(name, proxy.port));
+  const service = await fleet.start(snapshot(), fleet.database.address('postgres', proxy.port));
   for (let round = 0; round < 3; round++) {
     proxy.cutInCommit();
     // without a key: only the name of the batch tells it
@@ -91,7 +91,7 @@ fleet.check('a connection that is cut in the middle of a commit makes no point t
 });
 
 fleet.check('a wait for a standby that is cancelled is no confirmation', async () => {
-  const address = fleet.database.address(await fleet.newDatabase());
+  const address = await fleet.emptyDatabase();
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '30s');
   const set = (value: string): Promise<unknown> =>
     fleet.database.ask(async (sql) => {
@@ -126,13 +126,11 @@ fleet.check('a wait for a standby that is cancelled is no confirmation', async (
 });
 
 fleet.check('tables that somebody edited stop posts, and reads go on', async () => {
-  const name = await fleet.newDatabase();
-  const address = fleet.database.address(name);
-  const service = await fleet.start(snapshot(), address);
+  const service = await fleet.start(snapshot(), await fleet.emptyDatabase());
   for (const key of ['a', 'b', 'c']) await post(service, key);
   const before = await service.get(LIST);
   const edit = async (statement: string, reason: RegExp): Promise<void> => {
-    await fleet.database.ask((sql) => sql.unsafe(statement), name);
+    await fleet.database.ask((sql) => sql.unsafe(statement));
     await until(`${reason}`, async () => {
       assert.is((await service.get(LIST)).text, before.text);
       return reason.test((await service.get('/health/ready')).text);
@@ -149,8 +147,8 @@ fleet.check('tables that somebody edited stop posts, and reads go on', async () 
   await edit(`${undo}; ${add(4, '{"id":904}')}`, /post 4 has a record whose lat/);
   await edit(`${undo}; UPDATE waypost.state SET version = 2`, /tables have version 2/);
   await edit('ALTER TABLE waypost.state RENAME TO gone', /the database refuses \(42P01\)/);
-  await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'), name);
-  await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`, name);
+  await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'));
+  await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`);
   await until('points are accepted', async () => {
     return (await postKeyed(service, 'again')).status === 201;
   });
@@ -160,10 +158,10 @@ fleet.check('tables that somebody edited stop posts, and reads go on', async () 
 fleet.check(
   'posts that a failover lost are not served any more, under a new name of the state',
   async () => {
-    const name = await fleet.newDatabase();
+    const address = await fleet.emptyDatabase();
     const instances = [
-      await fleet.start(snapshot(), fleet.database.address(name)),
-      await fleet.start(snapshot(), fleet.database.address(name)),
+      await fleet.start(snapshot(), address),
+      await fleet.start(snapshot(), address),
     ];
     for (const key of ['kept', 'lost']) await post(instances[0]!, key);
     const nameOf = async ({ get }: Asking): Promise<string> => {
@@ -172,11 +170,9 @@ fleet.check(
       );
     };
     const before = await nameOf(instances[1]!);
-    await fleet.database.ask(
-      (sql) =>
-        sql.unsafe(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
+    await fleet.database.ask((sql) =>
+      sql.unsafe(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
         last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`),
-      name,
     );
     for (const one of instances) {
       await until('the lost one is gone', async () => {
@@ -196,7 +192,7 @@ fleet.check(
 );
 
 fleet.check('a start says what is wrong with the database, and never its password', async () => {
-  const good = fleet.database.address(await fleet.newDatabase());
+  const good = await fleet.emptyDatabase();
   const path = snapshot();
   const port = await listen(createServer((socket) => void socket.resume()));
   const cases: [address: string, reason: RegExp][] = [
@@ -227,6 +223,7 @@ fleet.check('a start says what is wrong with the database, and never its passwor
 
 fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
   const { database } = fleet;
+  await database.empty();
   await database.stop();
   await database.start(database.demandTls());
   const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;

@@ -12,11 +12,11 @@ const fleet = new Instances(test);
 
 const path = snapshot();
 let address: string;
-/** Two instances that have stood since the first test. */
+/** Two instances, of the first three tests. */
 let pair: OwnService[];
 
 fleet.check('what one instance accepts, every one answers, byte for byte', async () => {
-  address = fleet.database.address(await fleet.newDatabase());
+  address = await fleet.emptyDatabase();
   pair = [await startInstance(path, address), await startInstance(path, address)];
   const posts = Array.from({ length: 60 }, (_, i) => post(pair[i % 2]!, `key-${i}`));
   await Promise.all(posts);
@@ -58,6 +58,7 @@ fleet.check('what follows posts goes on at once on an instance that is behind', 
   }
   const { status } = await second.get(`/changes/points?after=${after + 1}`);
   assert.is(status, 410);
+  for (const one of pair) await one.stop();
 });
 
 function noteOf(id: number, comment: string): string {
@@ -67,7 +68,7 @@ function noteOf(id: number, comment: string): string {
 fleet.check(
   'two versions of a snapshot have all points once, and an id that both use moves once',
   async () => {
-    const address = fleet.database.address(await fleet.newDatabase());
+    const address = await fleet.emptyDatabase();
     const paths = [snapshot(), snapshot(), snapshot()];
     const start = (path: string): Promise<OwnService> =>
       fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
@@ -108,15 +109,14 @@ async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
 fleet.check(
   'posts that all snapshots have are removed by hand, and a snapshot without them is refused',
   async () => {
-    const name = await fleet.newDatabase();
-    const address = fleet.database.address(name);
+    const address = await fleet.emptyDatabase();
     const path = snapshot();
     const first = await fleet.start(path, address);
     for (const key of ['a', 'b', 'c']) await post(first, key);
     const packed = join(makeFolder(), 'notes.waypost');
     const lines: string[] = [];
     await compactSnapshot(path, address, packed, { print: (line) => lines.push(line) });
-    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/fleet\d+ added/);
+    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
     const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
     assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
     await fleet.stop();
@@ -126,7 +126,6 @@ fleet.check(
     assert.match(await prune(), /0 rows removed/, 'they are not a day old');
     await fleet.database.ask(
       (sql) => sql`UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3`,
-      name,
     );
     assert.match(await prune(), /2 rows removed, all up to sequence 2/);
     await post(second, 'd');

@@ -68,9 +68,9 @@ export class Database {
     }
   }
 
-  /** Makes an empty database of this name. */
-  async make(name: string): Promise<void> {
-    await this.ask((sql) => sql.unsafe(`CREATE DATABASE ${name}`));
+  /** Empties a database of what journals have in it, at a tenth of the cost of a new one. */
+  async empty(name = 'postgres'): Promise<void> {
+    await this.ask((sql) => sql`DROP SCHEMA IF EXISTS waypost CASCADE`, name);
   }
 
   /** Starts the server, and waits until it answers. */
@@ -206,9 +206,8 @@ export class Database {
     writeFileSync(secret, PASSWORD);
     own(this.#folder);
     const flags = ['-U', USER, `--pwfile=${secret}`, '--auth=scram-sha-256', '--no-sync'];
-    flags.push('--wal-segsize=1');
-    const data = join(this.#folder, 'data');
-    const made = spawnSync(binary('initdb'), ['-D', data, ...flags, '--locale=C', '-E', 'UTF8'], {
+    flags.push('--wal-segsize=1', '--locale=C', '-E', 'UTF8');
+    const made = spawnSync(binary('initdb'), ['-D', join(this.#folder, 'data'), ...flags], {
       ...NOBODY,
       env: {},
       encoding: 'utf8',

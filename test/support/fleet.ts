@@ -131,7 +131,6 @@ export class Instances {
   readonly running: Pick<Service, 'stop'>[] = [];
   readonly #test: Test;
   #database: Database | undefined;
-  #databases = 0;
 
   constructor(test: Test) {
     this.#test = test;
@@ -154,10 +153,10 @@ export class Instances {
     if (POSTGRES !== undefined) this.#test(name, run);
   }
 
-  async newDatabase(): Promise<string> {
-    const name = `fleet${this.#databases++}`;
-    await this.database.make(name);
-    return name;
+  /** The address of a database without a journal; nothing is to be connected to it any more. */
+  async emptyDatabase(): Promise<string> {
+    await this.database.empty();
+    return this.database.address();
   }
 
   /** Starts an instance, until the test ends. */
