@@ -44,9 +44,10 @@ function oneLine({ code, stdout, stderr }: Outcome): string {
 }
 
 test('a snapshot that is not there or cannot be one is refused in one line', async () => {
-  const empty = join(folder, 'folder');
+  const [empty, bad] = [join(folder, 'folder'), makeFolder()];
   const native = readFileSync(join(ROOT, 'data/sample.waypost'));
   mkdirSync(empty);
+  writeFileSync(join(bad, 'garbage'), 'garbage\n');
   const cases: [path: string, message: RegExp][] = [
     [join(folder, 'missing.ndjson'), /there is no such file/],
     [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
@@ -54,6 +55,7 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     [file('none.json', '[]'), /has no points; --allow-empty takes it/],
     [file('error.json', '{"detail":"Not found."}'), /this one is {"detail":"Not found."}/],
     [empty, /no file in this folder/],
+    [bad, /garbage: begins with the text/],
     [`${FIXTURE_POINTS}/x`, /not a directory/],
     ['/dev/null', /neither a file nor a folder/],
     [file('empty.ndjson', ''), /empty/],

@@ -152,9 +152,7 @@ async function change(
     world.watermark = { journal: name, sequence: through };
     return;
   }
-  const agent = new Agent({ keepAlive: true });
-  const waiting = (await listAll(service, agent)).filter(({ id }) => !base.has(id as number));
-  agent.destroy();
+  const waiting = (await listAll(service)).filter(({ id }) => !base.has(id as number));
   for (const record of waiting) {
     if (random.int(3) !== 0) continue;
     if (kind === 'contains') base.set(record['id'] as number, JSON.stringify(record));
@@ -184,9 +182,7 @@ async function keepsAll(service: Service, world: World, about: string): Promise<
   const { base, acknowledged, deleted } = world;
   // what is acknowledged from here on may be in the answers or not
   const told = [...acknowledged];
-  const agent = new Agent({ keepAlive: true });
-  const records = await listAll(service, agent);
-  agent.destroy();
+  const records = await listAll(service);
   const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
   assert.is(byKey.size, records.length, `${about}: a record twice`);
   const ids = new Set(records.map(({ id }) => id));

@@ -164,18 +164,4 @@ test('of a folder the newest whole file is served', async () => {
   rmSync(`${folder}-away`, { recursive: true });
 });
 
-test('without a good file to begin with it throws, and says why', async () => {
-  const folder = makeFolder();
-  writeFileSync(join(folder, 'bad'), 'garbage\n');
-  const cases: [path: string, why: RegExp][] = [
-    [join(folder, 'missing'), /missing: there is no such file/],
-    [join(folder, 'bad'), /bad: /],
-    [folder, /bad: /],
-    [makeFolder(), /there is no file in this folder/],
-  ];
-  for (const [path, why] of cases) {
-    assert.match(await refusal(startReloading({ path })), why);
-  }
-});
-
 test.run();

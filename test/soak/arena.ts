@@ -3,19 +3,14 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
-import { ask } from '../support/client.js';
+import { type Asking, ask } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
+import { type Ready, readyOf } from '../support/operating.js';
 import { MAIN } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
 import { until } from '../support/wait.js';
-
-/** What /health/ready says, as far as a soak needs it. */
-interface Ready {
-  readonly points: number;
-  readonly stale: boolean;
-}
 
 /** A service under siege: two threads, a watched folder, and a disk too small for its log. */
 export interface Arena {
@@ -90,7 +85,8 @@ export async function openArena(): Promise<Arena> {
   const kill = (): void => void child.kill('SIGKILL');
   process.once('exit', kill);
 
-  const ready = async (): Promise<Ready> => (await ask(port, '/health/ready')).json<Ready>();
+  const service: Asking = { get: (path, asked) => ask(port, path, asked) };
+  const ready = (): Promise<Ready> => readyOf(service);
   await until('the service answers', async () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);
     return ready().catch(() => undefined);
@@ -119,7 +115,7 @@ export async function openArena(): Promise<Arena> {
     },
     ready,
     async metric(pattern) {
-      const { text } = await ask(port, '/metrics');
+      const { text } = await service.get('/metrics');
       return Number(pattern.exec(text)?.[1] ?? Number.NaN);
     },
     emptyLog() {

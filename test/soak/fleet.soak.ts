@@ -1,4 +1,3 @@
-import { Agent } from 'node:http';
 import { Random } from '../../src/cli/generate/random.js';
 import { LIST, listAll, post, postKeyed } from '../support/client.js';
 import {
@@ -262,18 +261,16 @@ async function check(world: World, seed: number, label: string): Promise<void> {
   assert.equal(wrong, [], label);
   const last = [...acknowledged.values()].reduce((most, one) => Math.max(most, one), 0);
   const headers = { 'Waypost-At-Least': String(last) };
-  const agent = new Agent({ keepAlive: true });
   for (const one of instances) {
     await until(`${label}: ${last} is there`, async () => {
       return (await one.get(LIST, { headers })).status === 200;
     });
     const counts = new Map<string, number>();
-    for (const { comment } of await listAll(one, agent)) {
+    for (const { comment } of await listAll(one)) {
       counts.set(String(comment), (counts.get(String(comment)) ?? 0) + 1);
     }
     for (const key of acknowledged.keys()) assert.is(counts.get(key), 1, `${label}: ${key}`);
   }
-  agent.destroy();
   await assertSame(instances, seed, 50, last);
 }
 

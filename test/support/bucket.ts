@@ -14,11 +14,9 @@ const S3rver = createRequire(import.meta.url)('s3rver') as new (
 ) => S3Server;
 
 /** A bucket that a real server of S3 keeps in a folder, at 127.0.0.1. */
-export interface TestBucket {
+interface TestBucket {
   readonly name: string;
   readonly client: S3;
-  /** The usual environment of clients, for services in processes of their own. */
-  readonly environment: Readonly<Record<string, string>>;
   put(key: string, body: Buffer | string): Promise<void>;
   /** Makes an object one of 1970. */
   makeOld(key: string): void;
@@ -57,7 +55,6 @@ export async function startBucket(): Promise<TestBucket> {
   return {
     name: BUCKET,
     client,
-    environment,
     async put(Key, Body) {
       await client.putObject({ Bucket: BUCKET, Key, Body });
     },

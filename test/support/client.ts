@@ -1,5 +1,5 @@
 import {
-  type Agent,
+  Agent,
   type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
@@ -186,13 +186,15 @@ export async function post(service: Asking, key: string): Promise<number> {
 }
 
 /** Every record that the service has, by id. */
-export async function listAll(service: Asking, agent: Agent): Promise<Listed[]> {
+export async function listAll({ get }: Asking): Promise<Listed[]> {
   const records: Listed[] = [];
+  const agent = new Agent({ keepAlive: true });
   for (let page = 1, count = 1; records.length < count; page++) {
     const path = `${LIST}?page_size=1000&page=${page}`;
-    const envelope = (await service.get(path, { agent })).json<Envelope>();
+    const envelope = (await get(path, { agent })).json<Envelope>();
     count = envelope.count;
     records.push(...envelope.results);
   }
+  agent.destroy();
   return records;
 }

@@ -32,16 +32,27 @@ import { type Note, pointOf } from './notes.js';
 
 /** A snapshot that is in memory already; blocks are small, so that builds join several. */
 export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotReader {
+  return readerOfBlocks(notes.length, blockPoints, (from, to) =>
+    blockOf(notes.slice(from, to).map(pointOf)),
+  );
+}
+
+/** The same of `points` that `make` makes, from one to another. */
+export function readerOfBlocks(
+  points: number,
+  blockPoints: number,
+  make: (from: number, to: number) => PointBlock,
+): SnapshotReader {
   return {
     format: 'ndjson',
     async *blocks(): AsyncGenerator<PointBlock> {
-      for (let from = 0; from < notes.length; from += blockPoints) {
-        yield blockOf(notes.slice(from, from + blockPoints).map(pointOf));
+      for (let from = 0; from < points; from += blockPoints) {
+        yield make(from, Math.min(from + blockPoints, points));
       }
     },
     report: (): LoadReport => ({
       format: 'ndjson',
-      points: notes.length,
+      points,
       invalid: 0,
       problems: [],
       unknownKeys: {},

@@ -20,7 +20,6 @@ export class CuttingProxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
   #cutsIn = Number.POSITIVE_INFINITY;
-  #isDeaf = false;
 
   constructor(server: Server) {
     this.#server = server;
@@ -40,14 +39,6 @@ export class CuttingProxy {
    */
   cutInCommit(others = 0): void {
     this.#cutsIn = others;
-  }
-
-  /** Hands nothing on from now on, or again. */
-  deafen(isDeaf: boolean): void {
-    this.#isDeaf = isDeaf;
-    for (const [client, server] of this.#pairs) {
-      for (const socket of [client, server]) isDeaf ? socket.pause() : socket.resume();
-    }
   }
 
   join(client: Socket, server: Socket): void {
@@ -71,7 +62,6 @@ export class CuttingProxy {
       if (isCutting) end();
       else client.write(bytes);
     });
-    if (this.#isDeaf) for (const socket of pair) socket.pause();
   }
 }
 

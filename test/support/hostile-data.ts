@@ -1,12 +1,12 @@
 import geographiclib from 'geographiclib-geodesic';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
-import type { SnapshotReader } from '../../src/formats/snapshot.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
 import { readPoint, renderPoint } from '../../src/model/point.js';
 import type { Circle } from '../../src/model/query.js';
 import type { Degrees, Metres } from '../../src/model/units.js';
+import { readerOfBlocks } from './engine.js';
 
 /** Points laid out so that some circles cost as much as possible. */
 export interface HostileData {
@@ -183,27 +183,9 @@ export async function hostileDataset(
   coords: Float64Array,
   times: Times = anyTimes,
 ): Promise<Dataset> {
-  const count = coords.length / 2;
-  const reader: SnapshotReader = {
-    format: 'ndjson',
-    async *blocks() {
-      for (let from = 0; from < count; from += MAX_BLOCK_POINTS) {
-        yield blockOf(coords, times, from, Math.min(from + MAX_BLOCK_POINTS, count));
-      }
-    },
-    report: () => ({
-      format: 'ndjson',
-      page: undefined,
-      points: count,
-      invalid: 0,
-      problems: [],
-      unknownKeys: {},
-      notifications: [],
-      digest: 'hostile',
-      createdAt: 0,
-    }),
-    close() {},
-  };
+  const reader = readerOfBlocks(coords.length / 2, MAX_BLOCK_POINTS, (from, to) =>
+    blockOf(coords, times, from, to),
+  );
   return assembleDataset(await buildDataset(reader));
 }
 

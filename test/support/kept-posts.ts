@@ -97,7 +97,7 @@ export async function keepsPromises(
   assert.equal(wrong, [], about);
   const agent = new Agent({ keepAlive: true });
   await until('it answers', () => service.get('/health/ready').catch(() => undefined));
-  const records = await listAll(service, agent);
+  const records = await listAll(service);
   const ids = new Set(records.map(({ id }) => id));
   assert.is(ids.size, records.length, `${about}: an id twice`);
   const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
@@ -170,9 +170,7 @@ export async function suffer(
 
 /** Every image belongs to a point, and no upload is left. */
 export async function noLitter(service: Service, folder: string): Promise<void> {
-  const agent = new Agent({ keepAlive: true });
-  const images = (await listAll(service, agent)).filter(({ image }) => image !== undefined);
-  agent.destroy();
+  const images = (await listAll(service)).filter(({ image }) => image !== undefined);
   const files = readdirSync(join(folder, 'media'), { recursive: true, withFileTypes: true });
   assert.is(files.filter((one) => one.isFile()).length, images.length);
 }
