@@ -1,38 +1,31 @@
 import type { Logger } from 'pino';
+import type { AcceptedPoint } from '../index/delta.js';
 import { firstAbove, rankOf } from '../index/order.js';
 import { readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
-import type { Accepted, Beginning } from '../reload/beginning.js';
+import type { Beginning } from '../reload/beginning.js';
 import type { Generation } from '../reload/current.js';
 import type { Deltas } from '../reload/deltas.js';
 import {
-  type Journal,
+  isShared,
   JournalUnavailable,
   type OwnJournal,
   type Post,
   readAll,
+  type SharedJournal,
 } from './journal.js';
 import type { PostWriter } from './posts.js';
 
 /** What adopts new generations. */
 export interface Adopter {
-  readonly journal: Journal;
-  readonly writer: Pick<PostWriter, 'refusal'>;
-  /** Runs work while no posts are told. */
-  exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
+  readonly journal: OwnJournal | SharedJournal;
+  readonly writer: Pick<PostWriter, 'refusal' | 'exclusively'>;
   readonly deltas: Pick<Deltas, 'begin' | 'serve'>;
   readonly logger: Logger;
 }
 
-/** What became of the posts of a journal beside a snapshot. */
-export interface Adopted {
-  /** Up to which sequence the snapshot says that it has posts. */
-  readonly watermark: number;
-  /** Posts that it has. */
-  readonly retired: readonly Retirement[];
-}
-
+/** A post that a snapshot has. */
 export type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
 
 /** A snapshot must leave 2^32 ids for posts. */
@@ -43,10 +36,10 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /**
  * Serves a new generation of the snapshot and all accepted points that it does not contain. One
  * whose id the snapshot uses for something else moves to a fresh id, on stable storage before
- * anybody sees it. Returns what the snapshot contains. Rejects with JournalUnavailable where that cannot be written; what was served
- * then stays.
+ * anybody sees it. Returns the posts that the snapshot has. Rejects with JournalUnavailable where
+ * the journal cannot be written; what was served then stays.
  */
-export async function adopt(given: Generation, adopter: Adopter): Promise<Adopted> {
+export async function adopt(given: Generation, adopter: Adopter): Promise<readonly Retirement[]> {
   const { journal, writer, deltas } = adopter;
   const ids = given.engine.dataset.byId.keys;
   // ids that are given are never taken back: those that leave no room do not count
@@ -55,19 +48,23 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<Adopte
   const adoption = new Adoption(generation, adopter);
   // most posts are looked at while others are accepted
   await adoption.take();
-  const { done } = await adopter.exclusively(async () => {
+  // no posts are told meanwhile
+  const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : writer;
+  const { done } = await teller.exclusively(async () => {
     await adoption.take();
     writer.refusal = adoption.refusal;
     return deltas.serve(adoption.beginning, journal.state.lastSequence);
   });
   await done;
-  return adoption;
+  if (isShared(journal)) journal.contains(adoption.watermark);
+  return adoption.retired;
 }
 
 /** What becomes of the posts of a journal beside a snapshot. */
-class Adoption implements Adopted {
+class Adoption {
   /** Takes the posts that are served beside the snapshot. */
   readonly beginning: Beginning;
+  /** Up to which sequence the snapshot says that it has posts. */
   readonly watermark: number;
   readonly retired: Retirement[] = [];
   /** Up to which sequence posts were looked at. */
@@ -133,17 +130,18 @@ class Adoption implements Adopted {
 
 /**
  * Forgets those of the posts that a snapshot has that are a day old at a time in milliseconds since
- * the epoch. Returns the others, or all where that failed.
+ * the epoch. Returns the others, or all where that failed, and where instances share the journal,
+ * which people prune.
  */
 export async function prune(
   retired: readonly Retirement[],
-  journal: OwnJournal,
+  journal: OwnJournal | SharedJournal,
   logger: Logger,
   now: number = steadyNow(),
 ): Promise<readonly Retirement[]> {
   const isOld = ({ createdAt }: Retirement): boolean => createdAt / 1000 + KEPT_MS <= now;
   const old = retired.filter(isOld);
-  if (old.length === 0) return retired;
+  if (old.length === 0 || isShared(journal)) return retired;
   try {
     await journal.prune(old.map(({ sequence }) => sequence));
     logger.info({ posts: old.length }, 'accepted points pruned: the snapshot has them');
@@ -183,9 +181,11 @@ export function standingOf(
 }
 
 /** A post as it is served. Throws an InputError where somebody has edited it. */
-export function acceptedOf({ sequence, record, point: known }: Post): Accepted {
+export function acceptedOf({ sequence, record, point: known }: Post): AcceptedPoint {
   const point = known ?? readPoint(parsed(sequence, record), () => {});
-  if (!Array.isArray(point)) return { sequence, point: point as Accepted['point'], record };
+  if (!Array.isArray(point)) {
+    return { sequence, point: point as AcceptedPoint['point'], record: Buffer.from(record) };
+  }
   const [{ field, reason }] = point;
   throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
 }

@@ -123,13 +123,22 @@ export interface OwnJournal extends Journal {
 /** A journal that many instances share. */
 export interface SharedJournal extends Journal {
   /**
-   * Runs work, after which a generation is served that has the posts up to the sequence of the
-   * state, while nobody is told of others. Rejects with {@link JournalUnavailable} where posts may
-   * have been lost since {@link giveIdsFrom} was called.
+   * Runs work, once which is `done` a generation is served that has the posts up to the sequence of
+   * the state, while nobody is told of others. Rejects with {@link JournalUnavailable} where posts
+   * may have been lost since {@link giveIdsFrom} was called.
    */
-  exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T>;
+  exclusively(work: () => Promise<Served>): Promise<Served>;
   /** Tells operators up to which sequence the snapshot that is served has posts. */
   contains(watermark: number): void;
+}
+
+/** Something is served once `done` resolves. */
+export interface Served {
+  readonly done: Promise<void>;
+}
+
+export function isShared(journal: OwnJournal | SharedJournal): journal is SharedJournal {
+  return 'exclusively' in journal;
 }
 
 /** What a thread that answers learns of a journal. */

@@ -10,6 +10,7 @@ import {
   type PostRow,
   postOf,
   READ_POSTS,
+  type Served,
   type SharedJournal,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
@@ -182,7 +183,7 @@ class DatabaseJournal implements SharedJournal {
   }
 
   /** Runs work while nobody is told of posts. Where they are not told anyway, they are again then. */
-  exclusively<T extends { readonly done: Promise<void> }>(work: () => Promise<T>): Promise<T> {
+  exclusively(work: () => Promise<Served>): Promise<Served> {
     return this.#session.alone(async () => {
       const isAnew = this.#follower.standstill !== undefined;
       if (isAnew) await this.#follower.look(this.#session);

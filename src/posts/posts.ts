@@ -5,11 +5,13 @@ import type { Microseconds } from '../model/units.js';
 import type { Deltas, DeltasState } from '../reload/deltas.js';
 import { Durations } from '../reload/stats.js';
 import {
-  type Journal,
+  isShared,
   type JournalState,
   JournalUnavailable,
+  type OwnJournal,
   type Post,
   type PostKey,
+  type SharedJournal,
 } from './journal.js';
 import { MediaUnavailable } from './media/folder.js';
 import type { CheckedImage, Media } from './media/media.js';
@@ -76,11 +78,9 @@ export class PostStats {
 
 /** What a {@link PostWriter} is made with. */
 export interface PostWriterParts {
-  readonly journal: Journal;
+  readonly journal: OwnJournal | SharedJournal;
   /** Where accepted points become visible, after the journal has them. */
   readonly visible: Pick<Deltas, 'reserve' | 'state'>;
-  /** Whether posts of all instances find room in their order: own ones only wait for some. */
-  readonly isShared: boolean;
   /** Undefined where no images are taken: no post has one then. */
   readonly media: Media | undefined;
   readonly clock: PostClock;
@@ -160,20 +160,21 @@ export class PostWriter implements Posts {
   }
 
   async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
-    const { visible, isShared, media } = this.#parts;
+    const { journal, visible, media } = this.#parts;
     const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
     const release = await visible.reserve(1, bytes);
     if (release === undefined) {
       return unavailable(visible.state.problem ?? 'the point is too large');
     }
-    if (isShared) release();
+    // posts of all instances find room in their order: own ones only wait for some
+    if (isShared(journal)) release();
     while (this.#alone !== undefined) await this.#alone.catch(() => {});
     this.#busy++;
     let address: string | undefined;
     let isUsed: boolean | undefined;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
-      const id = await this.#parts.journal.takeId();
+      const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address);
       isUsed = reply.kind === 'accepted';

@@ -12,29 +12,11 @@ import {
   hasRoom,
   sizeOf,
 } from '../index/delta.js';
-import { type Point, renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
 import { createGeneration, type Generation } from './current.js';
 
-/** A point as it was accepted. */
-export interface Accepted {
-  readonly sequence: number;
-  readonly point: Point;
-  /** The point's JSON, where it is rendered already. */
-  readonly record?: string;
-}
-
-/** The point as a delta takes it. */
-export function accept({ sequence, point, record = renderPoint(point) }: Accepted): AcceptedPoint {
-  return { sequence, point, record: Buffer.from(record) };
-}
-
-/** What a merge is made from: the rows below `length` of the delta become part of the dataset. */
-export interface MergeTask {
-  readonly parts: DatasetParts;
-  readonly delta: Delta;
-  readonly length: DeltaRow;
-}
+/** Makes rows of a delta, those below `length`, part of a dataset. */
+export type Merge = (parts: DatasetParts, delta: Delta, length: DeltaRow) => Promise<DatasetParts>;
 
 /** Filled to this share, in rows or in bytes, a delta may be merged. */
 export const LEAST_FILL: number = 1 / 16;
@@ -49,13 +31,9 @@ export class Beginning {
   #delta: Delta;
   readonly #capacity: DeltaSize;
   readonly #most: DeltaSize;
-  readonly #merge: (task: MergeTask) => Promise<DatasetParts>;
+  readonly #merge: Merge;
 
-  constructor(
-    generation: Generation,
-    capacity: DeltaSize,
-    merge: (task: MergeTask) => Promise<DatasetParts>,
-  ) {
+  constructor(generation: Generation, capacity: DeltaSize, merge: Merge) {
     const { rows, bytes } = capacity;
     this.#generation = generation;
     this.#capacity = capacity;
@@ -65,8 +43,7 @@ export class Beginning {
   }
 
   /** Adds a post, in the order of the sequences. Requests are answered in between. */
-  async add(post: Accepted): Promise<void> {
-    const point = accept(post);
+  async add(point: AcceptedPoint): Promise<void> {
     const { rows } = sizeOf(this.#delta);
     if (rows % TURN_POINTS === TURN_POINTS - 1) await turn();
     if (!hasRoom(this.#delta, { rows: 1, bytes: point.record.length })) await this.#mergeAll();
@@ -83,7 +60,7 @@ export class Beginning {
   async #mergeAll(): Promise<void> {
     const { parts } = this.#generation;
     const length = deltaLength(this.#delta);
-    const dataset = await this.#merge({ parts: parts.dataset, delta: this.#delta, length });
+    const dataset = await this.#merge(parts.dataset, this.#delta, length);
     this.#generation = createGeneration({ ...parts, dataset });
     this.#delta = continueDelta(this.#delta, length, this.#most);
     reclaimMemory();

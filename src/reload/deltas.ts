@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
-import type { DatasetParts } from '../index/dataset.js';
 import {
+  type AcceptedPoint,
   appendToDelta,
   continueDelta,
   type Delta,
@@ -11,16 +11,8 @@ import {
   sizeOf,
 } from '../index/delta.js';
 import { Calls } from '../model/calls.js';
-import { renderPoint } from '../model/point.js';
 import { reclaimMemory } from './background.js';
-import {
-  type Accepted,
-  accept,
-  Beginning,
-  fillOf,
-  LEAST_FILL,
-  type MergeTask,
-} from './beginning.js';
+import { Beginning, fillOf, LEAST_FILL, type Merge } from './beginning.js';
 import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
 import type { OfMerger } from './merge-thread.js';
 
@@ -33,7 +25,7 @@ export interface DeltasOptions {
   readonly patienceMs?: number;
   /** After a merge that failed. */
   readonly retryMs?: number;
-  readonly merge?: (task: MergeTask) => Promise<DatasetParts>;
+  readonly merge?: Merge;
 }
 
 /** Gives room back: the points have been appended by now, or never will be. */
@@ -176,8 +168,7 @@ export class Deltas {
    * Makes points visible to all requests from now on. They come in the sequence in which the
    * journal took them, and room for them is reserved.
    */
-  append(posts: readonly Accepted[]): void {
-    const points = posts.map(accept);
+  append(points: readonly AcceptedPoint[]): void {
     for (const delta of this.#open) appendToDelta(delta, points);
     this.#mergeIfDue();
   }
@@ -186,12 +177,11 @@ export class Deltas {
    * Makes points visible for which no room is reserved, as room for them comes. Points that are
    * there are left out. Rejects where no room comes.
    */
-  async follow(posts: readonly Accepted[]): Promise<void> {
-    for (const post of posts) {
-      const record = post.record ?? renderPoint(post.point);
-      const release = await this.reserve(1, Buffer.byteLength(record));
+  async follow(points: readonly AcceptedPoint[]): Promise<void> {
+    for (const point of points) {
+      const release = await this.reserve(1, point.record.length);
       if (release === undefined) throw new Error(this.#problem() ?? 'a point is too large');
-      this.append([{ ...post, record }]);
+      this.append([point]);
       release();
     }
   }
@@ -256,7 +246,7 @@ export class Deltas {
     const { current, capacity, merge } = this.#options;
     const { parts } = generation;
     const length = deltaLength(delta);
-    const dataset = await merge({ parts: parts.dataset, delta, length });
+    const dataset = await merge(parts.dataset, delta, length);
     await this.#publish(() => {
       // another snapshot came meanwhile
       if (current.generation !== generation) return undefined;
@@ -272,7 +262,7 @@ export class Deltas {
  * its code costs more than a merge. A merge rejects when the thread dies, as of memory; the next one
  * starts another.
  */
-export function createMerger(): (task: MergeTask) => Promise<DatasetParts> {
+export function createMerger(): Merge {
   let merger: Calls<OfMerger> | undefined;
 
   function start(): Calls<OfMerger> {
@@ -289,8 +279,8 @@ export function createMerger(): (task: MergeTask) => Promise<DatasetParts> {
     return calls;
   }
 
-  return (task) => {
+  return (...given) => {
     merger ??= start();
-    return merger.call('merge', task);
+    return merger.call('merge', ...given);
   };
 }

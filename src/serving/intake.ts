@@ -5,15 +5,8 @@ import { createThrottleMemory, type ThrottleMemory } from '../http/request/clien
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
 import type { TimeZone } from '../model/time-zone.js';
-import {
-  type Adopted,
-  type Adopter,
-  acceptedOf,
-  adopt,
-  prune,
-  type Retirement,
-} from '../posts/adopt.js';
-import { type Journal, type OwnJournal, readAll, type SharedJournal } from '../posts/journal.js';
+import { acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
+import { isShared, type Journal, readAll } from '../posts/journal.js';
 import {
   type ImageStore,
   incomingOf,
@@ -21,13 +14,7 @@ import {
   openIncoming,
 } from '../posts/media/folder.js';
 import type { Media } from '../posts/media/media.js';
-import {
-  createPostClock,
-  type PostStats,
-  type Posts,
-  PostWriter,
-  type PostWriterParts,
-} from '../posts/posts.js';
+import { createPostClock, type PostStats, type Posts, PostWriter } from '../posts/posts.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
@@ -105,11 +92,14 @@ export async function openIntake(
   }
   const media = await openImages(settings, stats, logger);
   const deltas = new Deltas({ current, logger });
+  journal.changed((posts) => {
+    const points = posts.map(acceptedOf);
+    // for own posts room is reserved, those of other instances wait for some
+    return isShared(journal) ? deltas.follow(points) : deltas.append(points);
+  });
   const clock = createPostClock(journal.state.lastTime, zone);
-  const parts = { journal, media, clock, stats };
-  const between = createBetween(journal, parts, deltas, logger);
-  const { writer } = between;
-  const adopter = { journal, deltas, logger, ...between };
+  const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
+  let retired: readonly Retirement[] = [];
   tell = () => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
@@ -129,57 +119,28 @@ export async function openIntake(
     journal,
     throttles: createThrottleMemory(),
     async serve(generation) {
-      between.adopted(await adopt(generation, adopter));
+      retired = await adopt(generation, { journal, writer, deltas, logger });
       tell();
     },
     async tidy() {
       const sweep = async (): Promise<void> => {
         if (media !== undefined) await sweepImages(media, journal, current, logger);
       };
+      const forget = async (): Promise<void> => {
+        const before = retired;
+        const left = await prune(before, journal, logger);
+        // another snapshot may have come meanwhile
+        if (retired === before) retired = left;
+      };
       await sweep();
-      await between.prune();
+      await forget();
       tidying.push(setInterval(sweep, SWEEP_MS).unref());
-      tidying.push(setInterval(() => between.prune(), PRUNE_MS).unref());
+      tidying.push(setInterval(forget, PRUNE_MS).unref());
     },
     async close() {
       clearInterval(telling);
       for (const timer of tidying) clearInterval(timer);
       await journal.close();
-    },
-  };
-}
-
-/** What is different where the journal is this process's own, and where instances share one. */
-type Between = { writer: PostWriter; adopted(found: Adopted): void; prune(): Promise<void> } & Pick<
-  Adopter,
-  'exclusively'
->;
-
-function createBetween(
-  journal: OwnJournal | SharedJournal,
-  parts: Omit<PostWriterParts, 'visible' | 'isShared'>,
-  deltas: Deltas,
-  logger: Logger,
-): Between {
-  const shared = 'exclusively' in journal ? journal : undefined;
-  journal.changed((posts) => {
-    const points = posts.map(acceptedOf);
-    return shared === undefined ? deltas.append(points) : deltas.follow(points);
-  });
-  const writer = new PostWriter({ ...parts, visible: deltas, isShared: shared !== undefined });
-  let retired: readonly Retirement[] = [];
-  return {
-    writer,
-    exclusively: (work) => shared?.exclusively(work) ?? writer.exclusively(work),
-    adopted(found) {
-      retired = found.retired;
-      shared?.contains(found.watermark);
-    },
-    async prune() {
-      if ('exclusively' in journal) return;
-      const before = retired;
-      const left = await prune(before, journal, logger);
-      if (retired === before) retired = left;
     },
   };
 }

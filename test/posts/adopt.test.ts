@@ -37,7 +37,6 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
   const writer = new PostWriter({
     journal,
     visible: deltas,
-    isShared: false,
     media: undefined,
     clock,
     stats,
@@ -46,7 +45,6 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
   let retired: readonly Retirement[] = [];
   const adopter: Adopter = {
     ...{ journal, writer, deltas, logger },
-    exclusively: (work) => writer.exclusively(work),
   };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
@@ -60,7 +58,7 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
     }
     const generation = await build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');
-    retired = (await adopt(generation, adopter)).retired;
+    retired = await adopt(generation, adopter);
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };

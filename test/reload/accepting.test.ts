@@ -1,16 +1,15 @@
 import { pino } from 'pino';
 import { Random } from '../../src/cli/generate/random.js';
-import { deltaLength } from '../../src/index/delta.js';
+import { type AcceptedPoint, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { hashRows } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
-import type { Accepted as AcceptedPost } from '../../src/reload/beginning.js';
 import { Cell, type Generation } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
 import { assertPage } from '../support/compare.js';
-import { acceptedMatches, append, generationOf, idsOf } from '../support/engine.js';
-import { type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { acceptedMatches, acceptedOf, append, generationOf, idsOf } from '../support/engine.js';
+import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { assert, IS_SOAK, pluck, test } from '../support/uvu.js';
@@ -50,7 +49,7 @@ async function acceptUnderQuestions(
     current,
     logger: pino({ level: 'silent' }),
     capacity: { rows: 50, bytes: 1_000_000 },
-    merge: async ({ parts, delta, length }) => mergeDataset(parts, delta, length),
+    merge: async (...task) => mergeDataset(...task),
   });
   const validators = new Validators(seed, pool);
 
@@ -140,8 +139,8 @@ function compare(
   return { retired, moved };
 }
 
-function postOf({ sequence, note }: Waiting): AcceptedPost {
-  return { sequence, point: pointOf(note) };
+function postOf({ sequence, note }: Waiting): AcceptedPoint {
+  return acceptedOf([note], sequence)[0]!;
 }
 
 /** What a name stood for when it was met first. */

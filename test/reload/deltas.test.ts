@@ -42,11 +42,11 @@ function startHeld(given: Partial<DeltasOptions> = {}) {
   let isFirst = true;
   const started = start({
     ...roomFor(10),
-    async merge(task) {
+    async merge(...task) {
       const isHeld = isFirst;
       isFirst = false;
       if (isHeld) await first.opened;
-      return mergeInThread(task);
+      return mergeInThread(...task);
     },
     ...given,
   });
@@ -190,7 +190,8 @@ test('after a merge that failed everything is as before, and it is tried again',
     ...roomFor(10),
     patienceMs: 1,
     retryMs: 50,
-    merge: (task) => (isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(task)),
+    merge: (...task) =>
+      isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(...task),
   });
   await serve(deltas, await snapshotOf(50), []);
   await append(deltas, postsOf(50, 60));
@@ -221,9 +222,9 @@ test('a few points are merged too, but only once merges have rested', async () =
   let begun = 0;
   const { current, deltas } = start({
     ...roomFor(160),
-    merge(task) {
+    merge(...task) {
       begun++;
-      return mergeInThread(task);
+      return mergeInThread(...task);
     },
   });
   await serve(deltas, await snapshotOf(50), postsOf(50, 59));
@@ -263,9 +264,9 @@ test('many posts that wait are merged before they are served, and few beside eac
   const merged: number[] = [];
   const { current, deltas } = start({
     ...roomFor(64),
-    merge(task) {
-      merged.push(task.length);
-      return mergeInThread(task);
+    merge(...task) {
+      merged.push(task[2]);
+      return mergeInThread(...task);
     },
   });
   const snapshot = await snapshotOf(100);

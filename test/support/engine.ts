@@ -19,7 +19,6 @@ import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Engine } from '../../src/query/engine.js';
-import type { Accepted } from '../../src/reload/beginning.js';
 import {
   Cell,
   createGeneration,
@@ -170,8 +169,8 @@ export function linesOf(bytes: Uint8Array): string[] {
   return Buffer.from(bytes).toString().split('\n').slice(0, -1);
 }
 
-export function postsOf(notes: readonly Note[], from: number, to: number): Accepted[] {
-  return notes.slice(from, to).map((note, i) => ({ sequence: from + i, point: pointOf(note) }));
+export function postsOf(notes: readonly Note[], from: number, to: number): AcceptedPoint[] {
+  return acceptedOf(notes.slice(from, to), from);
 }
 
 /** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
@@ -191,7 +190,7 @@ export function startDeltas(given: Partial<DeltasOptions> = {}): {
 export async function serve(
   deltas: Deltas,
   generation: Generation,
-  posts: readonly Accepted[],
+  posts: readonly AcceptedPoint[],
 ): Promise<void> {
   const base = posts.at(-1)?.sequence ?? 0;
   const beginning = deltas.begin(generation);
@@ -205,8 +204,8 @@ export function roomFor(rows: number): Partial<DeltasOptions> {
 }
 
 /** Makes points visible beside a generation. */
-export async function append(deltas: Deltas, posts: readonly Accepted[]): Promise<void> {
-  const bytes = posts.reduce((sum, { point }) => sum + Buffer.byteLength(renderPoint(point)), 0);
+export async function append(deltas: Deltas, posts: readonly AcceptedPoint[]): Promise<void> {
+  const bytes = posts.reduce((sum, { record }) => sum + record.length, 0);
   const release = await deltas.reserve(posts.length, bytes);
   if (release === undefined) throw new Error(`Expected room: ${deltas.state.problem}.`);
   deltas.append(posts);

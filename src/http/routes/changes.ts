@@ -14,7 +14,6 @@ import type { Filters } from '../../model/query.js';
 import { acceptedOf } from '../../posts/adopt.js';
 import { createTurnstile } from '../../posts/media/shares.js';
 import { matchDelta } from '../../query/delta-match.js';
-import { accept } from '../../reload/beginning.js';
 import { servedSequence } from '../../reload/current.js';
 import { createKeptState } from '../answer/at-least.js';
 import type { Context, Posting } from '../answer/context.js';
@@ -185,7 +184,7 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
     if (posts.length === 0) {
       return { bytes: Buffer.alloc(0), cursor: current.generation.delta!.base };
     }
-    const points = posts.map((post) => accept(acceptedOf(post)));
+    const points = posts.map(acceptedOf);
     const room = points.reduce((sum, { record }) => sum + record.length, 0);
     const delta = createDelta({ rows: points.length, bytes: room });
     appendToDelta(delta, points);
