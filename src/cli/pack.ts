@@ -8,7 +8,12 @@ import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { Labels } from '../formats/native/encode.js';
 import { sortBlocks } from '../formats/native/sort.js';
-import { type NativeTotals, NativeWriter } from '../formats/native/write.js';
+import {
+  type EncodedBlock,
+  type NativeTotals,
+  NativeWriter,
+  startEncoder,
+} from '../formats/native/write.js';
 import {
   type Leniency,
   type LoadReport,
@@ -200,7 +205,7 @@ export function reportLines(report: LoadReport): string[] {
   ];
 }
 
-/** Writes blocks sorted for loading, under a progress bar of its own. */
+/** Writes blocks sorted for loading, each while the next is made, under a progress bar of its own. */
 export async function writeSorted(
   put: Put,
   labels: Omit<Labels, 'count'>,
@@ -209,26 +214,36 @@ export async function writeSorted(
   { progressTo, signal }: RunOptions,
 ): Promise<NativeTotals> {
   const bar = startProgress('Sorting', progressTo, countPoints);
+  const count = blocks.reduce((sum, block) => sum + block.count, 0);
+  const encoder = startEncoder(count);
   try {
-    const count = blocks.reduce((sum, block) => sum + block.count, 0);
     const parts: Uint8Array[] = [];
     const writer = new NativeWriter((bytes) => parts.push(bytes), { ...labels, count });
-    const flush = async (): Promise<void> => {
-      for (const bytes of parts.splice(0)) await put(bytes);
-    };
+    let encoding: Promise<EncodedBlock> | undefined;
     let written = 0;
+    const writeEncoded = async (): Promise<void> => {
+      const block = await encoding;
+      if (block !== undefined) writer.write(block);
+      for (const bytes of parts.splice(0)) await put(bytes);
+      written += block?.count ?? 0;
+      bar.update(written, count);
+    };
+    let index = 0;
     for (const block of sortBlocks(blocks)) {
       await setImmediate();
       signal?.throwIfAborted();
-      writer.write(block);
-      await flush();
-      written += block.count;
-      bar.update(written, count);
+      const next = encoder.encode(block, index++);
+      // writing the one before may fail first
+      next.catch(() => {});
+      await writeEncoded();
+      encoding = next;
     }
+    await writeEncoded();
     const totals = writer.finish(notifications);
-    await flush();
+    for (const bytes of parts) await put(bytes);
     return totals;
   } finally {
+    encoder.close();
     bar.stop();
   }
 }

@@ -4,11 +4,12 @@ import fc from 'fast-check';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
+import { encodeBlock, startEncoder } from '../../../src/formats/native/write.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
 import * as native from '../../support/native.js';
-import { assert, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
+import { assert, failure, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
 
 const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;
 
@@ -180,5 +181,23 @@ function repeat(block: PointBlock, times: number): PointBlock {
     records: Buffer.alloc(block.records.length * times, block.records),
   };
 }
+
+test('a thread encodes a block the same, and says what is wrong with one', async () => {
+  // many are announced
+  const encoder = startEncoder(1_000_000);
+  try {
+    const made = (bytes?: number): PointBlock => {
+      const block = blockOf([point({ id: 1 }), point({ id: 2, tags: ['Ä'] })]);
+      return { ...block, records: new Uint8Array(block.records).slice(0, bytes) };
+    };
+    assert.equal(await encoder.encode(made(), 3), encodeBlock(made(), 3));
+    assert.match(
+      (await failure(encoder.encode(made(9), 0))).message,
+      /^the block's lengths add up/,
+    );
+  } finally {
+    encoder.close();
+  }
+});
 
 test.run();
