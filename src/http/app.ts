@@ -79,7 +79,6 @@ export function createApp(parts: AppParts): FastifyInstance {
   const { context, service, limits, cut, adminToken, audience } = parts;
   const { posting, media } = context;
   const observeOther = context.stats.route('other');
-  const observePosting = context.stats.route('posting');
   const answerError = createErrorAnswer(context);
   const makeId = createIds();
   const waitFor = createAtLeast(context.current);
@@ -155,7 +154,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     addBatch(app, context);
     addSlash(app, BATCH_PATH, context);
     const subject = findResource(POINTS_PATH)?.subject;
-    if (posting !== undefined) addPosting(app, context, posting, subject!, observePosting);
+    if (posting !== undefined) addPosting(app, context, posting, subject!);
     addStatic(app, context);
     addViewer(app, context);
     if (media !== undefined) addMedia(app, media);

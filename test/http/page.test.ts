@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
-import { PointRecords } from '../../src/http/formats/representation.js';
+import { pointRecords } from '../../src/http/formats/representation.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { createPageCopier } from '../../src/index/record-page.js';
@@ -201,7 +201,7 @@ test('1,100 of the longest records: nothing is copied to find out', () => {
   const records = allocateRecords(new Uint32Array(count).fill(MAX_RECORD_BYTES));
   const rows = Uint32Array.from({ length: count }, (_, row) => row);
   const before = process.memoryUsage().arrayBuffers;
-  const page = new PointRecords(
+  const page = pointRecords(
     { records, count } as Dataset,
     { rows, length: 1_000, delta: undefined },
     createPageCopier(),

@@ -67,7 +67,7 @@ export interface Context extends Answering, ViewContext {
   readonly bodies: SharedRoom;
 }
 
-export interface RequestCount {
+interface RequestCount {
   readonly route: string;
   readonly status: number;
   /** Name of a format, or `none`. */

@@ -17,63 +17,60 @@ export interface Job {
   readonly memory: BodyMemory;
 }
 
-/** The delivery of a thread's answers: compression, answer cache, outbox. */
-export class Delivery {
-  readonly memory: BodyMemory = new PageBuffers();
-  readonly #compress = createCompression();
-  readonly #outbox = createOutbox();
-  readonly #answers: AnswerCache;
-  readonly #logger: Answering['logger'];
+export interface Delivery {
+  readonly memory: BodyMemory;
+  send(made: Made, job: Job): void;
+}
 
-  constructor({ logger }: Answering, answers: AnswerCache) {
-    this.#answers = answers;
-    this.#logger = logger;
-  }
+/** Makes the delivery of a thread's answers: compression, answer cache, outbox. */
+export function createDelivery({ logger }: Answering, answers: AnswerCache): Delivery {
+  const compress = createCompression();
+  const outbox = createOutbox();
 
-  send(made: Made, job: Job): void {
-    const { heads, body } = made;
-    const [head, plain = head!] = heads;
-    const { coding } = head!;
-    const onSent = (): void => job.memory.give(body);
-    if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
-      this.#finish(job, made, plain, body, onSent);
-      return;
-    }
-    const sendPlain = (): void =>
-      this.#finish({ ...job, key: undefined }, made, plain, body, onSent);
-    const isStarted = this.#compress(coding, body, (compressed) => {
-      if (compressed === undefined) return sendPlain();
-      onSent();
-      this.#finish(job, made, head!, compressed);
-    });
-    // what is not compressed for want of a thread is not kept: the next one may find a thread
-    if (!isStarted) sendPlain();
-  }
-
-  #finish(
-    job: Job,
+  function finish(
+    { reply, sender, key, onKept }: Job,
     { work, state }: Made,
     { format, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
-    const { reply, sender, key } = job;
     // named one by one: a spread costs a microsecond
     const answer = { format, etag, coding, lines, body, work };
     if (key !== undefined) {
-      const kept = { ...answer, body: withoutRoom(body), work: undefined };
-      this.#answers.keep(state.name, key, kept);
+      answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
-    job.onKept?.();
-    this.#outbox(
+    onKept?.();
+    outbox(
       () => sender.send(reply, answer, onSent),
       (error) => {
         const { id, raw } = reply.request;
-        this.#logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
+        logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
         reply.raw.destroy();
       },
     );
   }
+
+  return {
+    memory: new PageBuffers(),
+    send(made, job) {
+      const { heads, body } = made;
+      const [head, plain = head!] = heads;
+      const { coding } = head!;
+      const onSent = (): void => job.memory.give(body);
+      if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
+        finish(job, made, plain, body, onSent);
+        return;
+      }
+      const sendPlain = (): void => finish({ ...job, key: undefined }, made, plain, body, onSent);
+      const isStarted = compress(coding, body, (compressed) => {
+        if (compressed === undefined) return sendPlain();
+        onSent();
+        finish(job, made, head!, compressed);
+      });
+      // what is not compressed for want of a thread is not kept: the next one may find a thread
+      if (!isStarted) sendPlain();
+    },
+  };
 }
 
 /** A body below this size hardly gets smaller, and fits one packet anyway. */

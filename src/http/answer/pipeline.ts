@@ -10,7 +10,7 @@ import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
 import { AnswerCache, answerKey, Joins } from './answer-cache.js';
 import type { Answering } from './context.js';
-import { Delivery, type Job } from './delivery.js';
+import { createDelivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { type Asked, createMake, type PageQuestion, type View } from './question.js';
 import { Sender } from './sender.js';
@@ -30,14 +30,14 @@ export function createPipeline(answering: Answering): Pipeline {
   const { current, stats, originOf } = answering;
   const codingOf = answering.compress ? createCodingOf() : undefined;
   const answers = new AnswerCache(answering.answerCacheBytes);
-  const delivery = new Delivery(answering, answers);
+  const delivery = createDelivery(answering, answers);
   const allow = createAllowance();
   const joins = new Joins();
   const seed = seedOf(answering);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
-    const sender = new Sender(answering, view);
+    const sender = new Sender(answering, view.name);
     const make = createMake(answering, view);
     const negotiation = new Negotiation(formats);
     return handle;

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/representation.js';
 import type { Answering, Observe } from './context.js';
@@ -5,7 +6,6 @@ import {
   type AnswerHead,
   bodilessLines,
   corsHeaders,
-  type Facts,
   linesOf,
   linesWithBody,
   type PlainStatus,
@@ -20,11 +20,18 @@ export interface Answer extends AnswerHead {
   readonly work?: QueryWork | undefined;
 }
 
+/**
+ * Sends the answers of a route and counts them, straight to Node's response: Fastify's reply costs
+ * more than a query. To the header lines it adds those for origins that are listed by name, and the
+ * id of the request: in a stream and with 201 always, else where the client gave it one.
+ */
 export class Sender {
-  readonly #write: Write;
+  readonly #sending: Answering;
+  readonly observe: Observe;
 
-  constructor(answering: Answering, { name }: Facts) {
-    this.#write = createWrite(answering, answering.stats.route(name));
+  constructor(sending: Answering, route: string) {
+    this.#sending = sending;
+    this.observe = sending.stats.route(route);
   }
 
   /**
@@ -34,7 +41,7 @@ export class Sender {
   sendKnown(reply: FastifyReply, state: Named, heads: readonly AnswerHead[]): boolean {
     const known = judge(reply.request.raw.headers, state, heads);
     if (known === undefined) return false;
-    this.#write(reply, 304, known.format.name, bodilessLines(known));
+    this.write(reply, 304, known.format.name, bodilessLines(known));
     return true;
   }
 
@@ -42,118 +49,95 @@ export class Sender {
   send(reply: FastifyReply, answer: Answer, onSent?: () => void, isKept = false): void {
     const { format, body } = answer;
     if (body.length === 0) {
-      this.#write(reply, 204, format.name, bodilessLines(answer), undefined, onSent);
+      this.write(reply, 204, format.name, bodilessLines(answer), undefined, onSent);
       return;
     }
     let lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
     if (format.isTimed === true || reply.request.raw.headers[TIMING_HEADER] !== undefined) {
       lines += timingLine(reply.request, isKept, answer.work);
     }
-    this.#write(reply, 200, format.name, lines, body, onSent);
+    this.write(reply, 200, format.name, lines, body, onSent);
   }
-}
 
-/**
- * Sends an answer with these header lines and counts it. It adds the headers for origins that are
- * listed by name, and the request's id to a 201 or where the client gave it one. `onSent` is called
- * once Node reads the body's memory no more; never when the client has gone.
- */
-export type Write = (
-  reply: FastifyReply,
-  status: PlainStatus,
-  representation: string,
-  lines: string,
-  body?: Uint8Array | string,
-  onSent?: () => void,
-) => void;
-
-/** Makes a {@link Write}, straight to Node's response: Fastify's reply costs more than a query. */
-export function createWrite(sending: Answering, observe: Observe): Write {
-  const { writeHead, note, closing } = sending;
-  return (reply, status, representation, lines, body, onSent) => {
-    reply.hijack();
-    const { raw: response } = reply;
-    if (closing()) response.shouldKeepAlive = false;
-    writeHead(response, status, ownLines(sending, reply.request, lines, status === 201));
+  /** Sends an answer with these header lines; `onSent` as above. */
+  write(
+    reply: FastifyReply,
+    status: PlainStatus,
+    representation: string,
+    lines: string,
+    body?: Uint8Array | string,
+    onSent?: () => void,
+  ): void {
+    const response = this.#take(reply);
+    const { writeHead, note } = this.#sending;
+    writeHead(response, status, this.#ownLines(reply.request, lines, status === 201));
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
     note(response);
-    count(sending, observe, reply.request, status, representation);
-  };
-}
+    this.#count(reply.request, status, representation);
+  }
 
-/** Makes what begins a body of unknown length, with status 200; {@link sendPieces} sends it. */
-export function createBegin(
-  sending: Answering,
-  observe: Observe,
-): (reply: FastifyReply, representation: string, lines: string) => void {
-  return (reply, representation, lines) => {
+  /** Begins a body of unknown length, with status 200; {@link sendPieces} sends it. */
+  begin(reply: FastifyReply, representation: string, lines: string): void {
+    const response = this.#take(reply);
+    response.writeHead(200, parseLines(this.#ownLines(reply.request, lines, true)));
+    this.#count(reply.request, 200, representation);
+  }
+
+  /**
+   * Sends a body piece by piece: the next is asked for once the system has taken the last, and none
+   * when the client has gone. What `pieces` throws before the head was sent is thrown; later the
+   * body breaks off, and the client can tell, since the last chunk is missing.
+   */
+  async sendPieces(reply: FastifyReply, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+    const { note, logger } = this.#sending;
+    const { raw: response, request } = reply;
+    let goOn = (): void => {};
+    response.once('close', () => goOn());
+    try {
+      for await (const piece of pieces) {
+        if (response.destroyed) return;
+        await new Promise<void>((resolve) => {
+          goOn = resolve;
+          response.write(piece, () => resolve());
+          note(response);
+        });
+      }
+      response.end();
+      note(response);
+    } catch (error) {
+      if (!response.headersSent) throw error;
+      if (!response.destroyed) {
+        logger.warn({ reqId: request.id, err: error, url: request.raw.url }, 'answer broken off');
+      }
+      response.destroy();
+    }
+  }
+
+  #take(reply: FastifyReply): ServerResponse {
     reply.hijack();
     const { raw: response } = reply;
-    if (sending.closing()) response.shouldKeepAlive = false;
-    response.writeHead(200, parseLines(ownLines(sending, reply.request, lines, true)));
-    count(sending, observe, reply.request, 200, representation);
-  };
-}
-
-/**
- * Sends a body piece by piece: the next is asked for once the system has taken the last, and none
- * when the client has gone. What `pieces` throws before the head was sent is thrown; later the body
- * breaks off, and the client can tell, since the last chunk is missing.
- */
-export async function sendPieces(
-  { note, logger }: Answering,
-  { raw: response, request }: FastifyReply,
-  pieces: AsyncIterable<Uint8Array>,
-): Promise<void> {
-  let goOn = (): void => {};
-  response.once('close', () => goOn());
-  try {
-    for await (const piece of pieces) {
-      if (response.destroyed) return;
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-        response.write(piece, () => resolve());
-        note(response);
-      });
-    }
-    response.end();
-    note(response);
-  } catch (error) {
-    if (!response.headersSent) throw error;
-    if (!response.destroyed) {
-      logger.warn({ reqId: request.id, err: error, url: request.raw.url }, 'answer broken off');
-    }
-    response.destroy();
+    if (this.#sending.closing()) response.shouldKeepAlive = false;
+    return response;
   }
-}
 
-/** Header lines with those that depend on who asks; the request's id at least where he gave it. */
-function ownLines(
-  { corsOrigin }: Answering,
-  { raw, id }: FastifyRequest,
-  lines: string,
-  isNamed: boolean,
-): string {
-  let head = lines;
-  if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
-  if (isNamed || raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
-  return head;
-}
+  #ownLines({ raw, id }: FastifyRequest, lines: string, isNamed: boolean): string {
+    const { corsOrigin } = this.#sending;
+    let head = lines;
+    if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
+    if (isNamed || raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
+    return head;
+  }
 
-function count(
-  { accessLog, logger }: Answering,
-  observe: Observe,
-  request: FastifyRequest,
-  status: number,
-  representation: string,
-): void {
-  const seconds = (performance.now() - request.startedAt) / 1000;
-  observe(status, representation, seconds);
-  if (accessLog > 0 && Math.random() < accessLog) {
-    const { method, url } = request.raw;
-    const rounded = Number(seconds.toFixed(6));
-    logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
+  #count(request: FastifyRequest, status: number, representation: string): void {
+    const { accessLog, logger } = this.#sending;
+    const seconds = (performance.now() - request.startedAt) / 1000;
+    this.observe(status, representation, seconds);
+    if (accessLog > 0 && Math.random() < accessLog) {
+      const { method, url } = request.raw;
+      const rounded = Number(seconds.toFixed(6));
+      logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
+    }
   }
 }
 

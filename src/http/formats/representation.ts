@@ -1,7 +1,6 @@
 import type { Dataset } from '../../index/dataset.js';
 import type { Delta } from '../../index/delta.js';
 import {
-  type FetchedPage,
   fetchedRecord,
   fetchMixedPage,
   fetchPage,
@@ -206,53 +205,32 @@ function encode(text: string): string {
 
 const COMMA = 0x2c;
 
-export interface FoundRows {
+interface FoundRows {
   readonly rows: ArrayLike<number>;
   readonly length: number;
   /** Has the rows from the dataset's `count` on. */
   readonly delta: Delta | undefined;
 }
 
-export class PointRecords implements PageRecords {
-  readonly count: number;
-  readonly size: number;
-  readonly #dataset: Dataset;
-  readonly #found: FoundRows;
-  readonly #page: FetchedPage;
-  readonly #copier: PageCopier;
-
-  /** Valid until the next page with the same copier. */
-  constructor(dataset: Dataset, found: FoundRows, copier: PageCopier) {
-    const { records, count: total } = dataset;
-    const { rows, length, delta } = found;
-    const page =
-      delta === undefined
-        ? fetchPage(records, rows, length, copier.room)
-        : fetchMixedPage(records, total, delta, rows, length, copier.room);
-    this.count = page.count;
-    this.size = page.size;
-    this.#dataset = dataset;
-    this.#found = found;
-    this.#page = page;
-    this.#copier = copier;
-  }
-
-  hash(): Hash {
-    const { rows, length, delta } = this.#found;
-    return hashRows(this.#dataset, delta, rows, length);
-  }
-
-  longest(): number {
-    return longestRecord(this.#page);
-  }
-
-  at(index: number): Uint8Array {
-    return fetchedRecord(this.#page, index);
-  }
-
-  copy(target: Uint8Array, at: number): number {
-    return this.#copier.copy(this.#page, target, at);
-  }
+/** The records of these rows, valid until the next page with the same copier. */
+export function pointRecords(
+  dataset: Dataset,
+  { rows, length, delta }: FoundRows,
+  copier: PageCopier,
+): PageRecords {
+  const { records, count: total } = dataset;
+  const page =
+    delta === undefined
+      ? fetchPage(records, rows, length, copier.room)
+      : fetchMixedPage(records, total, delta, rows, length, copier.room);
+  return {
+    count: page.count,
+    size: page.size,
+    hash: () => hashRows(dataset, delta, rows, length),
+    longest: () => longestRecord(page),
+    at: (index) => fetchedRecord(page, index),
+    copy: (target, at) => copier.copy(page, target, at),
+  };
 }
 
 export function singleRecords(records: readonly Uint8Array[]): PageRecords {

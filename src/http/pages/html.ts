@@ -54,8 +54,11 @@ function textOf(value: Value): string {
 /** Where the values of a key lead; undefined for one that leads nowhere. */
 export interface KeyLink {
   readonly key: string;
-  readonly href: (value: string | number) => string | undefined;
+  readonly href: (value: unknown) => string | undefined;
 }
+
+/** A key with its colon, another text, a number or a name. */
+const JSON_PART = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|[^\s[\]{},:"]+/g;
 
 /**
  * JSON for people: as `JSON.stringify` indents it, with a tag for the kind of each part and links
@@ -63,36 +66,25 @@ export interface KeyLink {
  * `indent` is that of the line where it begins.
  */
 export function readableJson(json: string, links: readonly KeyLink[] = [], indent = ''): Html {
-  let value: unknown;
+  let lines: string;
   try {
-    value = JSON.parse(json);
+    lines = JSON.stringify(JSON.parse(json), null, 2).replaceAll('\n', `\n${indent}`);
   } catch {
     return new Html(escapeText(json));
   }
-  return new Html(readable(value, links, `\n${indent}`));
-}
-
-// short names, since a page has thousands: <b> a key, <i> a text, <u> a number or a name
-function readable(value: unknown, links: readonly KeyLink[], line: string, key?: string): string {
-  if (typeof value !== 'object' || value === null) return scalar(value, links, key);
-  const isList = Array.isArray(value);
-  const inner = `${line}  `;
-  const members = isList
-    ? value.map((one) => readable(one, links, inner))
-    : Object.entries(value).map(([name, one]) => {
-        const label = escapeText(JSON.stringify(name));
-        return `<b>${label}</b>: ${readable(one, links, inner, name)}`;
-      });
-  const [open, close] = isList ? '[]' : '{}';
-  if (members.length === 0) return `${open}${close}`;
-  return `${open}${inner}${members.join(`,${inner}`)}${line}${close}`;
-}
-
-function scalar(value: unknown, links: readonly KeyLink[], key: string | undefined): string {
-  const text = escapeText(JSON.stringify(value));
-  const isText = typeof value === 'string';
-  const shown = isText ? `<i>${text}</i>` : `<u>${text}</u>`;
-  if (key === undefined || !(isText || typeof value === 'number')) return shown;
-  const href = links.find((link) => link.key === key)?.href(value);
-  return href === undefined ? shown : `<a href="${escapeHtml(href)}">${shown}</a>`;
+  let key: string | undefined;
+  let valueAt = 0;
+  // short names, since a page has thousands: <b> a key, <i> a text, <u> a number or a name
+  const text = lines.replace(JSON_PART, (part, quoted?: string, colon?: string, at?: number) => {
+    if (colon !== undefined) {
+      key = quoted;
+      valueAt = at! + part.length + 1;
+      return `<b>${escapeText(quoted!)}</b>:`;
+    }
+    const shown = quoted === undefined ? `<u>${part}</u>` : `<i>${escapeText(part)}</i>`;
+    const link = at === valueAt ? links.find((one) => `"${one.key}"` === key) : undefined;
+    const href = link?.href(JSON.parse(part));
+    return href === undefined ? shown : `<a href="${escapeHtml(href)}">${shown}</a>`;
+  });
+  return new Html(text);
 }

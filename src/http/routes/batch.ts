@@ -14,7 +14,7 @@ import {
   type Served,
   type View,
 } from '../answer/question.js';
-import { createBegin, sendPieces } from '../answer/sender.js';
+import { Sender } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
@@ -64,7 +64,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   const { current, bodies, stats } = context;
   const lineOf = createLineMaker(context);
   const takeTurn = createTurnstile();
-  const begin = createBegin(context, stats.route('batch'));
+  const sender = new Sender(context, 'batch');
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { raw } = request;
@@ -78,9 +78,9 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const state = generation.state();
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
-    begin(reply, 'none', headOf(context, state));
+    sender.begin(reply, 'none', headOf(context, state));
     const batch = { request, served: { generation, state }, client };
-    await sendPieces(context, reply, chunksOf(batch, questions, reply.raw));
+    await sender.sendPieces(reply, chunksOf(batch, questions, reply.raw));
   }
 
   /** The lines of a batch, a chunk at a time, which is used again for the next. */

@@ -19,7 +19,7 @@ import { createKeptState } from '../answer/at-least.js';
 import type { Context, Posting } from '../answer/context.js';
 import { fixedHeaders, linesOf } from '../answer/head.js';
 import type { Address } from '../answer/question.js';
-import { createBegin, sendPieces } from '../answer/sender.js';
+import { Sender } from '../answer/sender.js';
 import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
@@ -65,7 +65,7 @@ export function createChangesHandler(
   const follow = createFollower(context, posting);
   const keptState = createKeptState(current, journal);
   const negotiation = new Negotiation([EVENTS, LINES]);
-  const begin = createBegin(context, stats.route(CHANGES_ADDRESS.name));
+  const sender = new Sender(context, CHANGES_ADDRESS.name);
   const fixed = fixedHeaders(ALLOW_READ, { corsOrigin });
 
   return async (request, reply) => {
@@ -90,7 +90,7 @@ export function createChangesHandler(
       'X-Accel-Buffering': 'no',
     });
     if (raw.method === 'HEAD') {
-      begin(reply, 'none', head);
+      sender.begin(reply, 'none', head);
       reply.raw.end();
       return;
     }
@@ -102,8 +102,8 @@ export function createChangesHandler(
     const through = isEvents ? Number.POSITIVE_INFINITY : served;
     const start = { filters, after, through, isWhole: isEvents || named !== undefined };
     const form = isEvents ? eventsOf(keys) : pointLinesOf(keys);
-    begin(reply, 'none', head);
-    await sendPieces(context, reply, follow(start, form, reply.raw));
+    sender.begin(reply, 'none', head);
+    await sender.sendPieces(reply, follow(start, form, reply.raw));
     Atomics.sub(counts, 0, 1);
     stats.streams--;
   };

@@ -6,7 +6,7 @@ import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
 import type { Address, ExportBegin, ExportPiece, LaneAnswer } from '../answer/question.js';
-import { createBegin, Sender, sendPieces } from '../answer/sender.js';
+import { Sender } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
 import {
@@ -60,13 +60,12 @@ function createHandler(
   context: Context,
   format: ExportFormat,
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const { current, compress, zone, originOf, origin, stats } = context;
+  const { current, compress, zone, originOf, origin } = context;
   const isCoded = compress && format.isCompressed !== true;
   const codingOf = isCoded ? createCodingOf(['gzip', 'identity']) : undefined;
-  const sender = new Sender(context, FACTS);
+  const sender = new Sender(context, FACTS.name);
   const heads = new Heads({ ...context, compress: isCoded }, FACTS);
   const seed = hashText('', seedOf(context));
-  const write = createBegin(context, stats.route(FACTS.name));
   const name = `attachment; filename="points.${format.name}"`;
   // without an order the same points may come in another one after a merge
   const described = { ...format, isWeak: true, headers: { 'Content-Disposition': name } };
@@ -92,7 +91,7 @@ function createHandler(
       // by now there may be another state than the one that was asked for
       judge(raw.headers, of);
       const [head] = headsOf(of, target, isGzipped);
-      write(reply, format.name, linesWithBody(head!));
+      sender.begin(reply, format.name, linesWithBody(head!));
     };
     if (raw.method === 'HEAD') {
       start(state);
@@ -101,7 +100,7 @@ function createHandler(
     }
     const client = `export ${clientOf(raw, origin.trustProxy)}`;
     const wanted = { format: format.name, query, isGzipped };
-    await sendPieces(context, reply, piecesOf(context, reply.raw, client, wanted, start));
+    await sender.sendPieces(reply, piecesOf(context, reply.raw, client, wanted, start));
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type Link,
   type Page,
   type PageLinks,
-  PointRecords,
+  pointRecords,
   selfLink,
 } from '../formats/representation.js';
 import {
@@ -192,7 +192,7 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
         title: 'Items',
         // pages have no numbers here
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
-        records: new PointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
+        records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
         keys: query.keys,
         related: [collectionLink(origin)],
       };

@@ -5,9 +5,9 @@ import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
-import type { Context, Observe, Posting } from '../answer/context.js';
+import type { Context, Posting } from '../answer/context.js';
 import { fixedHeaders, linesOf, varyOf } from '../answer/head.js';
-import { createWrite } from '../answer/sender.js';
+import { Sender } from '../answer/sender.js';
 import { PAGE_NEGOTIATION, PAGE_OFFER, sendCreatedPage } from '../pages/page-format.js';
 import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
 import type { Subject } from '../pages/site.js';
@@ -57,13 +57,12 @@ export function addPosting(
   context: Context,
   posting: Posting,
   subject: Subject,
-  observe: Observe,
 ): void {
   const { posts, uploads } = posting;
   const { corsOrigin, compress, site, bodies } = context;
   const dependence = { compress, corsOrigin };
   const fixed = linesOf({ ...fixedHeaders(ALLOW_POINTS, dependence), ...SHARED });
-  const write = createWrite(context, observe);
+  const sender = new Sender(context, 'posting');
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = request.admission!;
@@ -110,7 +109,13 @@ export function addPosting(
       return reply;
     }
     const lines = linesOf(own) + fixed;
-    write(reply, 201, 'none', `${lines}Content-Length: ${Buffer.byteLength(record)}\r\n`, record);
+    sender.write(
+      reply,
+      201,
+      'none',
+      `${lines}Content-Length: ${Buffer.byteLength(record)}\r\n`,
+      record,
+    );
     return reply;
   }
 
@@ -118,7 +123,7 @@ export function addPosting(
   app.route({
     method: 'POST',
     url: POINTS_PATH,
-    config: { observe },
+    config: { observe: sender.observe },
     onRequest(request, _reply, done) {
       request.admission = admit(request, context, posting);
       done();

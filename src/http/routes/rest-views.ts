@@ -18,8 +18,8 @@ import { JSON_FORMAT } from '../formats/json-format.js';
 import {
   type Format,
   type PageLinks,
-  PointRecords,
   pageLinks,
+  pointRecords,
   selfLink,
   singleRecords,
 } from '../formats/representation.js';
@@ -123,7 +123,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       return {
         title: 'Map data points',
         list: { count, links, page, pageCount, base, pairs },
-        records: new PointRecords(engine.dataset, answer, copier),
+        records: pointRecords(engine.dataset, answer, copier),
         keys: query.keys,
         offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
         work: effort,

@@ -60,7 +60,7 @@ test('markup, lists, numbers and nothing stand in templates as they are', () => 
 
 /** What a writer makes of JSON with a link behind `id`. */
 function linked(json: string): string {
-  const links = [{ key: 'id', href: (value: string | number) => `/${value}` }];
+  const links = [{ key: 'id', href: (value: unknown) => `/${value}` }];
   return readableJson(json, links).text.replaceAll(/\s+/g, '');
 }
 
@@ -71,9 +71,7 @@ test('keys, texts and literals are told apart, and values of some keys are linke
   );
   assert.is(linked('{"id":7}'), '{<b>"id"</b>:<ahref="/7"><u>7</u></a>}');
   assert.match(linked('{"id":"\\"><x\\u0027"}'), '<ahref="/&quot;&gt;&lt;x&#39;"><i>');
-  for (const json of [
-    ...['{"id":[1]}', '{"id":{}}', '{"id":null}', '{"id":tru', '{"id":"x', '{"id":'],
-  ]) {
+  for (const json of [...['{"id":[1]}', '{"id":{}}', '{"id":tru', '{"id":"x', '{"id":']]) {
     assert.not.match(linked(json), '<a');
   }
 });
