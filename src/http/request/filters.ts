@@ -84,12 +84,9 @@ function parseUser(text: string): [user: number | undefined] | string {
 }
 
 function parseCircle(text: string): Circle | string {
-  const numbers = parseDecimals(text, 3);
+  const numbers = parseDecimals(text, ['lat', 'lon', 'radius']);
   if (typeof numbers === 'string') return numbers;
-  const [lat, lon, radius] = numbers;
-  if (lat === undefined) return 'lat is no finite decimal number';
-  if (lon === undefined) return 'lon is no finite decimal number';
-  if (radius === undefined) return 'radius is no finite decimal number';
+  const [lat, lon, radius] = numbers as [number, number, number];
   if (Math.abs(lat) > 90) return 'lat, which comes first, is beyond ±90';
   if (Math.abs(lon) > 180) return 'lon, which comes second, is beyond ±180';
   if (radius < 0) return 'radius is negative';
@@ -103,18 +100,12 @@ const ROUNDING: Degrees = 2 / WRAPPED_UNITS;
 
 /** One box, or two that meet at the antimeridian; or the reason as text. */
 export function parseBbox(text: string): readonly Box[] | string {
-  const numbers = parseDecimals(text, 4);
+  const numbers = parseDecimals(text, ['left', 'bottom', 'right', 'top']);
   if (typeof numbers === 'string') return numbers;
-  const [left, south, right, north] = numbers;
-  if (left === undefined || south === undefined || right === undefined || north === undefined) {
-    const place = [left, south, right, north].indexOf(undefined);
-    return `${EDGES[place]} is no finite decimal number`;
-  }
+  const [left, south, right, north] = numbers as [number, number, number, number];
   if (south > north) return 'bottom is greater than top';
   return wrapBox(left, south, right, north);
 }
-
-const EDGES = ['left', 'bottom', 'right', 'top'];
 
 /**
  * The part of the map from `left` eastwards to `right`, whose longitudes may lie anywhere: `left`
@@ -182,13 +173,10 @@ function readRing(texts: readonly string[], index: number): Float64Array | strin
   const ring = new Float64Array(2 * texts.length);
   for (const [i, text] of texts.entries()) {
     const name = `place ${i + 1}${index === 0 ? '' : ` of hole ${index}`}`;
-    const numbers = parseDecimals(text, 2);
-    if (typeof numbers === 'string') {
-      return text.trim() === '' ? `${name} is empty` : `${name} ${numbers}`;
-    }
-    const [lon, lat] = numbers;
-    if (lon === undefined) return `lon of ${name} is no finite decimal number`;
-    if (lat === undefined) return `lat of ${name} is no finite decimal number`;
+    if (text.trim() === '') return `${name} is empty`;
+    const numbers = parseDecimals(text, [`lon of ${name}`, `lat of ${name}`]);
+    if (typeof numbers === 'string') return numbers.replace(/^needs/, `${name} needs`);
+    const [lon, lat] = numbers as [number, number];
     if (Math.abs(lon) > MAX_LONGITUDE) return `lon of ${name} is beyond ±${MAX_LONGITUDE}`;
     if (Math.abs(lat) > 90) return `lat of ${name}, which comes second, is beyond ±90`;
     ring[2 * i] = Math.round(lon * UNITS_PER_DEGREE);

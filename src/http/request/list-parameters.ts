@@ -228,34 +228,26 @@ function readKnown<Wanted>(
   parameters: readonly Parameter[],
   read: (reader: ParameterReader) => Wanted,
 ): Wanted {
-  const known = pairs.filter(({ name }) => parameters.some((one) => one.name === name));
+  const byName = new Map(parameters.map((one) => [one.name, one]));
+  const known = pairs.filter(({ name }) => byName.has(name));
   return readParameters(known, parameters, (reader) => {
-    refuseUnknown(reader, pairs, parameters);
+    for (const { name, value } of pairs) {
+      if (reader.problems.length === MOST_TOLD) break;
+      const parameter = byName.get(name);
+      if (parameter === undefined) {
+        const names = [...byName.keys()].join(', ');
+        const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
+        reader.problems.push({ parameter: cut(name), text });
+        continue;
+      }
+      // the pipeline reads `format` itself
+      const choices = (parameter.schema['enum'] ?? []) as readonly string[];
+      if (name === 'f' && value !== '' && !choices.includes(value)) {
+        reader.refuse(name, value, 'no format that there is');
+      }
+    }
     return read(reader);
   });
-}
-
-function refuseUnknown(
-  reader: ParameterReader,
-  pairs: readonly Pair[],
-  parameters: readonly Parameter[],
-): void {
-  const { problems } = reader;
-  for (const { name, value } of pairs) {
-    if (problems.length === MOST_TOLD) break;
-    const parameter = parameters.find((one) => one.name === name);
-    if (parameter === undefined) {
-      const names = parameters.map((one) => one.name).join(', ');
-      const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
-      problems.push({ parameter: cut(name), text });
-      continue;
-    }
-    // the pipeline reads `format` itself
-    const choices = (parameter.schema['enum'] ?? []) as readonly string[];
-    if (name === 'f' && value !== '' && !choices.includes(value)) {
-      reader.refuse(name, value, 'no format that there is');
-    }
-  }
 }
 
 /** A box of six numbers has heights, which points have not; where these are no numbers it stays. */
@@ -264,8 +256,7 @@ function withoutHeights(pair: Pair): Pair {
   const parts = pair.value.split(',', 7);
   if (parts.length !== 6) return pair;
   const [west, south, lowest, east, north, highest] = parts;
-  const heights = parseDecimals(`${lowest},${highest}`, 2);
-  if (typeof heights === 'string' || heights.includes(undefined)) return pair;
+  if (typeof parseDecimals(`${lowest},${highest}`, ['lowest', 'highest']) === 'string') return pair;
   return { name: 'bbox', value: [west, south, east, north].join() };
 }
 

@@ -117,31 +117,27 @@ const WHOLE = /^\+?\d+$/;
 /** Texts whose parts `Number` judges as decimals are, empty ones apart, and sooner. */
 const PLAIN = /^[\d.,-]+$/;
 
-function parsePlain(text: string): number | undefined {
-  // adding zero turns -0 into 0
-  const value = Number(text) + 0;
-  return text === '' || !Number.isFinite(value) ? undefined : value;
-}
-
-/** Hexadecimal and the names of infinities, which `Number` would take, are none. */
-function parseDecimal(text: string): number | undefined {
-  if (!DECIMAL.test(text)) return undefined;
-  // adding zero turns -0 into 0
-  const value = Number(text) + 0;
-  return Number.isFinite(value) ? value : undefined;
-}
-
 const COUNTS = ['no', 'one', 'two', 'three', 'four'];
 
 /**
- * Reads `count` decimal numbers, up to four, with commas between them and white space around them
- * allowed. Each is undefined where it is no finite decimal number. Returns the reason as text when
- * there are more or fewer.
+ * Reads finite decimal numbers, up to four, with commas between them and white space around them
+ * allowed. Returns the reason as text when there are more or fewer than `names`, which say what the
+ * numbers are, or one of them is none: neither are hexadecimal and the names of infinities, which
+ * `Number` would take.
  */
-export function parseDecimals(text: string, count: number): (number | undefined)[] | string {
-  const parts = text.split(',', count + 1);
-  if (parts.length === count) return parts.map(PLAIN.test(text) ? parsePlain : parseDecimal);
-  return `needs ${COUNTS[count]} numbers, has ${parts.length > count ? 'more' : parts.length}`;
+export function parseDecimals(text: string, names: readonly string[]): number[] | string {
+  const { length } = names;
+  const parts = text.split(',', length + 1);
+  if (parts.length !== length) {
+    return `needs ${COUNTS[length]} numbers, has ${parts.length > length ? 'more' : parts.length}`;
+  }
+  const isPlain = PLAIN.test(text);
+  // adding zero turns -0 into 0
+  const numbers = parts.map((part) =>
+    part !== '' && (isPlain || DECIMAL.test(part)) ? Number(part) + 0 : Number.NaN,
+  );
+  const wrong = numbers.findIndex((number) => !Number.isFinite(number));
+  return wrong < 0 ? numbers : `${names[wrong]} is no finite decimal number`;
 }
 
 /** A whole number, white space around it allowed; infinite where it is too long. */
