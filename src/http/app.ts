@@ -221,15 +221,15 @@ function idOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.:/+=-]{1,128}$/.test(header) ? header : undefined;
 }
 
-/** Answers a request with an error; `subject` is what the pages of its address are about. */
-type AnswerError = (thrown: Error, reply: FastifyReply, subject?: Subject) => void;
-
-/** Makes the one place where an error becomes a status, as JSON or as a page. */
+/**
+ * Makes the one place where an error becomes a status, as JSON or as a page; `subject` is what the
+ * pages of the address are about.
+ */
 function createErrorAnswer({
   logger,
   site,
   corsOrigin,
-}: Pick<Context, 'logger' | 'site' | 'corsOrigin'>): AnswerError {
+}: Context): (thrown: Error, reply: FastifyReply, subject?: Subject) => void {
   const vary = varyOf({ corsOrigin });
 
   function prefersPage({ url, headers }: IncomingMessage): boolean {

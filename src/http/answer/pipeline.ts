@@ -15,7 +15,7 @@ import type { AnswerHead } from './head.js';
 import { type Asked, createMake, type PageQuestion, type View } from './question.js';
 import { Sender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
-import { hashSettings, hashText, judge, spellHash } from './validators.js';
+import { hashText, judge, spellHash } from './validators.js';
 
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
 const RENDERING = 1;
@@ -127,7 +127,8 @@ export function seedOf({ zone, origin, maxPageBytes }: Answering): Hash {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };
-  return hashSettings({ ...settings, zone: zone.name, zoneRules, version: version(), RENDERING });
+  const all = { ...settings, zone: zone.name, zoneRules, version: version(), RENDERING };
+  return hashText(JSON.stringify(all), { low: 0, high: 0 });
 }
 
 /** What the questions of one turn of the event loop may cost together, in nanoseconds. */

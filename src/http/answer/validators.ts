@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Hash } from '../../index/records.js';
 import type { State } from '../../reload/current.js';
@@ -10,7 +9,7 @@ import type { AnswerHead } from './head.js';
 export type Named = Pick<State, 'name' | 'snapshot'>;
 
 /** One member of a list of entity tags, with the commas and blanks before it. */
-const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/y;
+const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/gy;
 /** What a state is named by; entity tags have a hyphen. */
 const NAMES_STATE = /^"[\w.]+"$/;
 
@@ -37,8 +36,8 @@ export function judge(
  * RFC 9110 asks for it here. What follows a malformed member does not count.
  */
 export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === etag || isAny(ifNoneMatch)) return true;
-  const opaque = etag.startsWith('W/') ? etag.slice(2) : etag;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  const opaque = etag.replace(/^W\//, '');
   return members(ifNoneMatch).some((member) => member.opaque === opaque);
 }
 
@@ -62,22 +61,9 @@ export function allowsState(
 }
 
 function members(list: string): { readonly isWeak: boolean; readonly opaque: string }[] {
-  const found = [];
-  MEMBER.lastIndex = 0;
-  for (let member = MEMBER.exec(list); member; member = MEMBER.exec(list)) {
-    found.push({ isWeak: member[1] !== undefined, opaque: member[2]! });
-  }
-  return found;
-}
-
-function isAny(ifNoneMatch: string): boolean {
-  return ifNoneMatch.trim() === '*';
-}
-
-/** The hash of whatever decides about all answers alike, such as settings. */
-export function hashSettings(settings: unknown): Hash {
-  const digest = createHash('sha256').update(JSON.stringify(settings)).digest();
-  return { low: digest.readInt32LE(0), high: digest.readInt32LE(4) };
+  return [...list.matchAll(MEMBER)].map(([, weak, opaque]) => {
+    return { isWeak: weak !== undefined, opaque: opaque! };
+  });
 }
 
 /**
