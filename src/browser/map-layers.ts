@@ -32,9 +32,9 @@ export interface Shown {
   /** Template of the addresses of pictures of the world; undefined: the outlines alone. */
   readonly pictures: string | undefined;
   readonly records: readonly Marked[];
-  readonly shapes: readonly Outline[];
+  readonly shapes: Outline[];
   /** What is being drawn. */
-  readonly draft: readonly Place[];
+  readonly draft: Place[];
 }
 
 /** Layers that can be opened, topmost first. */
@@ -65,12 +65,12 @@ export function styleOf({ light, dark, layers }: Drawn, shown: Shown, isDark: bo
 }
 
 /** Shows other shapes on a map that stands. */
-export function showShapes(map: MapLibre, shapes: readonly Outline[]): void {
+export function showShapes(map: MapLibre, shapes: Outline[]): void {
   map.getSource<GeoJSONSource>('shapes')?.setData(shapesJson(shapes));
 }
 
 /** Shows what is being drawn. */
-export function showDraft(map: MapLibre, draft: readonly Place[]): void {
+export function showDraft(map: MapLibre, draft: Place[]): void {
   map.getSource<GeoJSONSource>('draft')?.setData(draftJson(draft));
 }
 
@@ -80,31 +80,15 @@ function recordsJson(records: readonly Marked[]): GeoJson {
     features: records.map(({ id, place }) => ({
       type: 'Feature',
       properties: { id },
-      geometry: { type: 'Point', coordinates: [...place] },
+      geometry: { type: 'Point', coordinates: place },
     })),
   };
 }
 
-function shapesJson(shapes: readonly Outline[]): GeoJson {
-  return {
-    type: 'FeatureCollection',
-    features: shapes.map((rings) => ({
-      type: 'Feature',
-      properties: {},
-      geometry: { type: 'Polygon', coordinates: positions(rings) },
-    })),
-  };
+function shapesJson(shapes: Outline[]): GeoJson {
+  return { type: 'MultiPolygon', coordinates: shapes };
 }
 
-function draftJson(draft: readonly Place[]): GeoJson {
-  const [coordinates] = positions([draft]);
-  return {
-    type: 'Feature',
-    properties: {},
-    geometry: { type: 'LineString', coordinates: coordinates! },
-  };
-}
-
-function positions(rings: Outline): number[][][] {
-  return rings.map((ring) => ring.map((place) => [...place]));
+function draftJson(draft: Place[]): GeoJson {
+  return { type: 'LineString', coordinates: draft };
 }

@@ -58,16 +58,13 @@ export function createOpener(
       for (const point of points.slice(0, MOST)) content.append(entry(point, facts));
       if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
-      popup
-        .setLngLat([...placeOf(points[0]!)])
-        .setDOMContent(content)
-        .addTo(map);
+      popup.setLngLat(placeOf(points[0]!)).setDOMContent(content).addTo(map);
       return;
     }
     const [cluster] = hit;
     if (cluster === undefined) return;
     const zoom = Math.min(MAX_ZOOM, Math.floor(map.getZoom()) + CLOSER);
-    map.easeTo({ center: [...placeOf(cluster)], zoom });
+    map.easeTo({ center: placeOf(cluster), zoom });
   };
 }
 
@@ -126,7 +123,7 @@ function timeOf(seconds: unknown): string {
 
 function placeOf({ geometry }: MapGeoJSONFeature): Place {
   if (geometry.type !== 'Point') throw new Error(`A ${geometry.type} is no place.`);
-  return geometry.coordinates as [number, number];
+  return geometry.coordinates as Place;
 }
 
 function element<Name extends keyof HTMLElementTagNameMap>(

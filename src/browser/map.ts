@@ -21,7 +21,7 @@ const MEMORY = 'waypost-map';
 
 /** What a map showed, and the shapes that filtered then. */
 interface View {
-  readonly center: [lon: number, lat: number];
+  readonly center: Place;
   readonly zoom: number;
   readonly shapes: string;
 }
@@ -146,7 +146,7 @@ function viewOf({ LngLatBounds }: Library, { shapes, records }: Shown): object {
   const bounds = new LngLatBounds();
   const places =
     shapes.length > 0 ? shapes.flatMap(([ring]) => ring!) : records.map(({ place }) => place);
-  for (const place of places) bounds.extend([...place]);
+  for (const place of places) bounds.extend(place);
   if (bounds.isEmpty()) return { center: [0, 20], zoom: 1 };
   return { bounds, fitBoundsOptions: { padding: 40, maxZoom: NEAR_ZOOM } };
 }

@@ -1,5 +1,5 @@
 /** A place in degrees. A longitude beyond ±180 lies on the next world of a map. */
-export type Place = readonly [lon: number, lat: number];
+export type Place = [lon: number, lat: number];
 
 /** What a filter can be drawn as, by the names of parameters. */
 export const SHAPE_NAMES = ['bbox', 'coordinates', 'polygon'] as const;
@@ -7,7 +7,7 @@ export const SHAPE_NAMES = ['bbox', 'coordinates', 'polygon'] as const;
 export type ShapeName = (typeof SHAPE_NAMES)[number];
 
 /** A filled outline on a map: the rings of a polygon, the first one around the others. */
-export type Outline = readonly (readonly Place[])[];
+export type Outline = Place[][];
 
 const EARTH_METRES = 6_371_008.8;
 /** Corners of a drawn circle. */
@@ -110,7 +110,7 @@ function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
   return [closed([...ring, [ring.at(-1)![0], pole], [ring[0]![0], pole]])];
 }
 
-const WORLD: readonly Place[] = [
+const WORLD: Place[] = [
   [-180, -90],
   [180, -90],
   [180, 90],

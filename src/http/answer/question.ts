@@ -203,7 +203,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const { state } = served;
     const { asked, target } = question;
     const format = view.formats[question.format]!;
-    const { isNamedByBody, maxBytes, sizeParameter } = format;
+    const { isNamedByBody, maxBytes = Infinity, sizeParameter } = format;
     const page = view.find(question.wanted as Wanted, asked, served, budget, format);
     if (page instanceof Uint8Array) {
       const named = headsOf(question, state, hashBytes([page]));

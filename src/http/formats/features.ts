@@ -26,8 +26,6 @@ export const GEOJSON: Format = {
   parameter: 'geojson',
   mediaType: GEOJSON_TYPE,
   contentType: GEOJSON_TYPE,
-  headers: {},
-  maxBytes: Number.POSITIVE_INFINITY,
   encode: (page, exchange) => encodeFeatures(page, exchange, page.list && listLinks(page.list)),
 };
 

@@ -16,8 +16,6 @@ export const JSON_FORMAT: Format = {
   parameter: 'json',
   mediaType: 'application/json',
   contentType: 'application/json',
-  headers: {},
-  maxBytes: Number.POSITIVE_INFINITY,
   encode(page, exchange) {
     return encodeJson(beforeRecords(page.list), page, afterRecords(page.list), exchange);
   },

@@ -102,9 +102,10 @@ export interface Format {
   /** What an Accept header asks for it by. */
   readonly mediaType: string;
   readonly contentType: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Headers that all its answers have. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
-  readonly maxBytes: number;
+  readonly maxBytes?: number;
   /** Whether an answer is named by its body, not by what it was made from. */
   readonly isNamedByBody?: boolean;
   /** Whether it is a part of an answer, with no head and no name of its own. */

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   appendToDelta,
@@ -137,20 +138,9 @@ interface Found {
  */
 function createFollower({ current, stats, closing }: Context, { journal }: Posting) {
   const takeTurn = createTurnstile();
-  let waiting: (() => void)[] = [];
+  /** The next look for new points, which all streams of a thread share. */
+  let look: Promise<void> | undefined;
   let reading: Promise<unknown> = Promise.resolve();
-
-  function wake(): void {
-    const all = waiting;
-    waiting = [];
-    for (const goOn of all) goOn();
-  }
-
-  /** Resolves at the next look for new points, which all streams of a thread share. */
-  function look(): Promise<void> {
-    if (waiting.length === 0) setTimeout(wake, LOOK_MS);
-    return new Promise((resolve) => void waiting.push(resolve));
-  }
 
   function ofDelta(delta: Delta, cursor: number, start: StreamStart, form: StreamForm): Found {
     const length = deltaLength(delta);
@@ -216,7 +206,10 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
         yield found.bytes;
         beatsAt = performance.now() + BEAT_MS;
       } else if (!isNew) {
-        await look();
+        look ??= delay(LOOK_MS).then(() => {
+          look = undefined;
+        });
+        await look;
       }
     }
   };

@@ -90,8 +90,6 @@ export const MVT: Format = {
   parameter: 'mvt',
   mediaType: 'application/vnd.mapbox-vector-tile',
   contentType: 'application/vnd.mapbox-vector-tile',
-  headers: {},
-  maxBytes: Number.POSITIVE_INFINITY,
 };
 
 /** Tiles by the two types that clients ask for. */
