@@ -114,7 +114,7 @@ interface PruneOptions {
   readonly olderThan?: number;
 }
 
-/** Keys count for so long. */
+/** How long a key counts. */
 const DAY_MS = 24 * 3_600_000;
 
 /** A line for each post, and one for all of them. Throws as {@link readPosts}. */

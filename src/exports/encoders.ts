@@ -44,7 +44,7 @@ interface TextLayout {
   readonly before: string;
   readonly between: string;
   readonly after: string;
-  /** The most that a record of so many bytes becomes. */
+  /** The most bytes that a record of `bytes` bytes becomes. */
   room(bytes: number): number;
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }

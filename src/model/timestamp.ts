@@ -187,7 +187,7 @@ function sixDigits(fraction: string | undefined): string {
   return (fraction ?? '').slice(0, 6).padEnd(6, '0');
 }
 
-/** The number that so many digits say; NaN where one of the characters is no digit. */
+/** The number that `count` digits say; NaN where one of the characters is no digit. */
 function digitsAt(text: string, from: number, count: number): number {
   let value = 0;
   for (let i = from; i < from + count; i++) {

@@ -113,7 +113,7 @@ const SELECT = `SELECT sequence, id, created_at AS createdAt, record, key, body,
 const HEAD = `SELECT schema, name,
   last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
-/** Sums of so many bits of each CRC stay whole numbers for 2^29 posts. */
+/** Of each CRC 24 bits are summed: the sums stay whole numbers for 2^29 posts. */
 export const CRC_MASK = 0xffffff;
 
 /** A connection to a journal's file. Its methods throw what SQLite does. */

@@ -129,8 +129,8 @@ function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   return count;
 }
 
-// Candidates are the first so many rows of the scratch memory's list. Each function here keeps those
-// that pass a test, in their order, and returns how many do.
+// Candidates are the first rows of the scratch memory's list. Each function here keeps the ones that
+// pass a test, in their order, and returns their number.
 
 /** Lists the rows of a window, in the order of its times. */
 export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {

@@ -41,7 +41,7 @@ export interface DeltasState extends DeltaSize {
   readonly problem: string | undefined;
 }
 
-/** All rows are looked at by each query, in one go: some 140 µs for so many. */
+/** Each query looks at all rows of a delta, in one go: some 140 µs for a full one. */
 const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
 /** Filled to this share a delta is merged at once: the other half has room for what comes then. */
 const MERGE_FILL = 1 / 2;
@@ -121,9 +121,9 @@ export class Deltas {
   }
 
   /**
-   * Keeps room for `rows` points whose records have so many `bytes` together. Where there is none it
+   * Keeps room for `rows` points whose records have `bytes` bytes together. Where there is none it
    * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
-   * in time, or where there can never be so much room.
+   * in time, or where a delta can never have that room.
    */
   reserve(rows: number, bytes: number): Promise<Release | undefined> {
     const until = performance.now() + this.#options.patienceMs;

@@ -138,7 +138,7 @@ export function readRenderedCsv(bytes: Uint8Array): RenderedPoint | undefined {
   return take(text, text.length, Buffer.from(text, 'latin1'), id!, lat!, lon!, user);
 }
 
-/** A character a byte; none of what is no UTF-8, or so long that no expression may look at it. */
+/** A character a byte; none where the bytes are no UTF-8, or more than `most`. */
 function latin1(bytes: Uint8Array, most = MAX_RECORD_BYTES): string {
   const { buffer, byteOffset, length } = bytes;
   const isRead = length <= most && isUtf8(bytes);

@@ -63,7 +63,7 @@ export async function* readInThreads(
   }
 }
 
-/** The same piece, so many lines further on in the file. */
+/** The same piece, `lines` further on in the file. */
 function movedBy(lines: number, piece: Piece): Piece {
   return {
     ...piece,

@@ -43,7 +43,7 @@ export function nameFile(source: RowFile, error: unknown): unknown {
   return new InputError(`${path}: ${error.message}`, { cause: error });
 }
 
-/** Beyond so many more than are allowed no more is read: 0.3 MB of gzip can be 150M lines. */
+/** Invalid records above the allowed ones that end the reading: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
 /** Of a piece that has no full block. */
 const INVALID_OF_PIECE = 10_000;

@@ -74,7 +74,7 @@ export interface PageRecords {
 
 /** Memory for bodies, which is used again where that is possible. */
 export interface BodyMemory {
-  /** Memory of so many bytes, whatever is in it. */
+  /** Memory of `bytes` bytes, with anything in it. */
   take(bytes: number): Buffer<ArrayBuffer>;
   /** Gives back what {@link take} returned, when nothing will read it any more. */
   give(buffer: Buffer<ArrayBuffer>): void;

@@ -41,9 +41,9 @@ const LOOK_MS = 20;
 const POSTS = 64;
 /** Rows of a delta that are looked at for a stream at a time. */
 const ROWS = 256;
-/** A stream is given no more while it has so many bytes; a single point may exceed it. */
+/** Bytes of a chunk of a stream, beyond which only a single point may go. */
 const MOST_BYTES = 64 * 1024;
-/** A stream without points says after so many milliseconds that it is there. */
+/** Milliseconds without a point after which a stream sends a heartbeat. */
 const BEAT_MS = 15_000;
 /** What a browser waits before it comes back, in milliseconds. */
 const RETRY_MS = 1_000;

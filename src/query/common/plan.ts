@@ -43,7 +43,7 @@ const COMPARED = 30; // and for each match
 /** Up to `FEW` matches a bucket sort beats the native sort, whose call takes 1 µs. */
 export const FEW = 1_024;
 
-/** Above so many rows in a region matches are marked: reading 1M bits takes 20 µs. */
+/** A region with more rows than this has its matches marked: reading 1M bits takes 20 µs. */
 export const MOST_LISTED = 16_384;
 
 /**
