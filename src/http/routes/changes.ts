@@ -103,10 +103,13 @@ export function createChangesHandler(
     const through = isEvents ? Number.POSITIVE_INFINITY : served;
     const start = { filters, after, through, isWhole: isEvents || named !== undefined };
     const form = isEvents ? eventsOf(keys) : pointLinesOf(keys);
-    sender.begin(reply, 'none', head);
-    await sender.sendPieces(reply, follow(start, form, reply.raw));
-    Atomics.sub(counts, 0, 1);
-    stats.streams--;
+    try {
+      sender.begin(reply, 'none', head);
+      await sender.sendPieces(reply, follow(start, form, reply.raw));
+    } finally {
+      Atomics.sub(counts, 0, 1);
+      stats.streams--;
+    }
   };
 }
 
