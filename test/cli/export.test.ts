@@ -7,7 +7,7 @@ import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { renderPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { engineOf, exportPieces, linesOf } from '../support/engine.js';
-import { newPost, withJournal } from '../support/journals.js';
+import { makeJournal, newPost } from '../support/journals.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { assert, makeFolder, refusal, test } from '../support/uvu.js';
@@ -62,18 +62,18 @@ test('filters are those of an address', async () => {
   assert.equal(JSON.parse(none.toString()).features, []);
 });
 
-test('posts of a journal belong to the snapshot', () =>
-  withJournal(async (path, open, folder) => {
-    const journal = await open();
-    for (let id = 11; id <= 13; id++) await journal.append(newPost(id));
-    await journal.close();
-    const snapshot = join(folder, 'in.waypost');
-    writeNative(snapshot, [blockOf([point({ id: 1 })])]);
-    const { bytes, lines } = await run(snapshot, '-', { journal: path });
-    const ids = linesOf(bytes).map((line) => JSON.parse(line).id);
-    assert.equal(ids.sort(), [1, 11, 12, 13]);
-    assert.match(lines.join('\n'), '3 posts of ');
-  }));
+test('posts of a journal belong to the snapshot', async () => {
+  const { path, open, folder } = makeJournal();
+  const journal = await open();
+  for (let id = 11; id <= 13; id++) await journal.append(newPost(id));
+  await journal.close();
+  const snapshot = join(folder, 'in.waypost');
+  writeNative(snapshot, [blockOf([point({ id: 1 })])]);
+  const { bytes, lines } = await run(snapshot, '-', { journal: path });
+  const ids = linesOf(bytes).map((line) => JSON.parse(line).id);
+  assert.equal(ids.sort(), [1, 11, 12, 13]);
+  assert.match(lines.join('\n'), '3 posts of ');
+});
 
 test('what cannot be done is refused, and leaves nothing behind', async () => {
   const folder = makeFolder();

@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -7,7 +6,7 @@ import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
-import { appendAll, newPost, postsIn, withJournal } from '../support/journals.js';
+import { appendAll, makeJournal, newPost, postsIn } from '../support/journals.js';
 import {
   blockOf,
   CREATED_AT,
@@ -16,7 +15,7 @@ import {
   readOnePass,
   writeNative,
 } from '../support/native.js';
-import { MAIN, ROOT } from '../support/service.js';
+import { ROOT, runInThread } from '../support/service.js';
 import { ascending, assert, refusal, test } from '../support/uvu.js';
 
 async function listed(path: string): Promise<string[]> {
@@ -40,75 +39,75 @@ async function fill(journal: Journal): Promise<void> {
   await journal.move(new Map([[3, 120]]));
 }
 
-test('list and export read a journal that no process has open, and a copy of one that is', () =>
-  withJournal(async (path, open, folder) => {
-    const journal = await open();
-    await fill(journal);
-    const { name } = journal.state;
-    const posts = await postsIn(journal);
-    const copy = join(folder, 'copy.journal');
-    copyFileSync(path, copy);
-    assert.match(await refusal(listed(path)), `${path}: another process owns it: copy the file`);
-    await journal.close();
-    for (const file of [path, copy]) {
-      const lines = await listed(file);
-      assert.equal(lines, [
-        '1  id 101  2024-01-01T00:01:41.000000+00:00  60.17000000,24.94000000  "Grüße 101"',
-        '2  id 102  2024-01-01T00:01:42.000000+00:00  60.17000000,24.94000000  "Grüße 102"',
-        '4  id 104  2024-01-01T00:01:44.000000+00:00  60.17000000,24.94000000  "Grüße 104"',
-        '5  id 120, posted as 103  2024-01-01T00:01:43.000000+00:00  60.17000000,24.94000000  "Grüße 103"',
-        `${file}: 4 posts of sequences up to 5, of the journal ${name}`,
-      ]);
-      const [output, said] = await exported(file);
-      assert.equal(output.trimEnd().split('\n').map(readPostLine), posts);
-      assert.is(
-        said,
-        `standard output: 4 posts; a snapshot that has them: pack --journal-through ${name}:5`,
-      );
-    }
-    const [output] = await exported(path, 4);
-    const { sequence, key, user, moved_from: from } = JSON.parse(output);
-    assert.equal([sequence, key, user, from], [5, 'c', undefined, 103]);
-    const [, second] = (await exported(path))[0].split('\n');
-    assert.equal([JSON.parse(second!).key, JSON.parse(second!).user], ['a b', 7]);
-    const file = join(folder, 'out.ndjson');
-    await exportJournal(path, file, { after: 4, stdout: new PassThrough(), print: () => {} });
-    assert.is(readFileSync(file, 'utf8'), output);
-  }));
+test('list and export read a journal that no process has open, and a copy of one that is', async () => {
+  const { path, open, folder } = makeJournal();
+  const journal = await open();
+  await fill(journal);
+  const { name } = journal.state;
+  const posts = await postsIn(journal);
+  const copy = join(folder, 'copy.journal');
+  copyFileSync(path, copy);
+  assert.match(await refusal(listed(path)), `${path}: another process owns it: copy the file`);
+  await journal.close();
+  for (const file of [path, copy]) {
+    const lines = await listed(file);
+    assert.equal(lines, [
+      '1  id 101  2024-01-01T00:01:41.000000+00:00  60.17000000,24.94000000  "Grüße 101"',
+      '2  id 102  2024-01-01T00:01:42.000000+00:00  60.17000000,24.94000000  "Grüße 102"',
+      '4  id 104  2024-01-01T00:01:44.000000+00:00  60.17000000,24.94000000  "Grüße 104"',
+      '5  id 120, posted as 103  2024-01-01T00:01:43.000000+00:00  60.17000000,24.94000000  "Grüße 103"',
+      `${file}: 4 posts of sequences up to 5, of the journal ${name}`,
+    ]);
+    const [output, said] = await exported(file);
+    assert.equal(output.trimEnd().split('\n').map(readPostLine), posts);
+    assert.is(
+      said,
+      `standard output: 4 posts; a snapshot that has them: pack --journal-through ${name}:5`,
+    );
+  }
+  const [output] = await exported(path, 4);
+  const { sequence, key, user, moved_from: from } = JSON.parse(output);
+  assert.equal([sequence, key, user, from], [5, 'c', undefined, 103]);
+  const [, second] = (await exported(path))[0].split('\n');
+  assert.equal([JSON.parse(second!).key, JSON.parse(second!).user], ['a b', 7]);
+  const file = join(folder, 'out.ndjson');
+  await exportJournal(path, file, { after: 4, stdout: new PassThrough(), print: () => {} });
+  assert.is(readFileSync(file, 'utf8'), output);
+});
 
-test('what is no journal is neither read nor written to', () =>
-  withJournal(async (path) => {
-    assert.match(await refusal(listed(path)), 'there is no journal');
-    assert.not.ok(existsSync(path));
-    const snapshot = join(ROOT, 'test/fixtures/native/one.waypost');
-    for (const bytes of [readFileSync(snapshot), Buffer.from('SQLite format 3\0 but not quite')]) {
-      writeFileSync(path, bytes);
-      assert.match(await refusal(listed(path)), /no journal of accepted points|damaged/);
-      assert.match(await refusal(exported(path)), /no journal of accepted points|damaged/);
-      assert.equal(readFileSync(path), bytes);
-    }
-  }));
+test('what is no journal is neither read nor written to', async () => {
+  const { path } = makeJournal();
+  assert.match(await refusal(listed(path)), 'there is no journal');
+  assert.not.ok(existsSync(path));
+  const snapshot = join(ROOT, 'test/fixtures/native/one.waypost');
+  for (const bytes of [readFileSync(snapshot), Buffer.from('SQLite format 3\0 but not quite')]) {
+    writeFileSync(path, bytes);
+    assert.match(await refusal(listed(path)), /no journal of accepted points|damaged/);
+    assert.match(await refusal(exported(path)), /no journal of accepted points|damaged/);
+    assert.equal(readFileSync(path), bytes);
+  }
+});
 
-test('the command line hands on what it is given', () =>
-  withJournal(async (path, open) => {
-    const journal = await open();
-    await fill(journal);
-    await journal.close();
-    const run = (...args: string[]): string[] => {
-      const { stdout, stderr } = spawnSync(process.execPath, [MAIN, ...args], { encoding: 'utf8' });
-      return [stdout, stderr];
-    };
-    const [output, said] = run('journal', 'export', path, '--after', '4');
-    assert.is(JSON.parse(output!).id, 120);
-    assert.match(said!, '1 post;');
-    assert.match(run('journal', 'list', path)[0]!, '4 posts of sequences up to 5');
-    const sample = join(ROOT, 'test/fixtures/native/one.waypost');
-    const compacted = `${path}.waypost`;
-    assert.match(run('compact', sample, path, compacted)[0]!, '4 posts of');
-    assert.ok(existsSync(compacted));
-    const [, refused] = run('pack', sample, compacted, '--journal-through', '1234');
-    assert.match(refused!, "Expected a journal's name and a sequence");
-  }));
+test('the command line hands on what it is given', async () => {
+  const { path, open } = makeJournal();
+  const journal = await open();
+  await fill(journal);
+  await journal.close();
+  const run = async (...args: string[]): Promise<string[]> => {
+    const { stdout, stderr } = await runInThread(args);
+    return [stdout, stderr];
+  };
+  const [output, said] = await run('journal', 'export', path, '--after', '4');
+  assert.is(JSON.parse(output!).id, 120);
+  assert.match(said!, '1 post;');
+  assert.match((await run('journal', 'list', path))[0]!, '4 posts of sequences up to 5');
+  const sample = join(ROOT, 'test/fixtures/native/one.waypost');
+  const compacted = `${path}.waypost`;
+  assert.match((await run('compact', sample, path, compacted))[0]!, '4 posts of');
+  assert.ok(existsSync(compacted));
+  const [, refused] = await run('pack', sample, compacted, '--journal-through', '1234');
+  assert.match(refused!, "Expected a journal's name and a sequence");
+});
 
 /** The point of the post with this id. */
 function posted(id: number): Point {
@@ -158,38 +157,37 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(CASES)) {
-  test(name, () =>
-    withJournal(async (path, open, folder) => {
-      const journal = await open();
-      const mark =
-        typeof watermark === 'number'
-          ? { journal: journal.state.name, sequence: watermark }
-          : watermark && { journal: 'fedcba9876543210', sequence: 3 };
-      const [snapshot, output] = [join(folder, 'in.waypost'), join(folder, 'out.waypost')];
-      const block = blockOf([point({ id: 1 }), point({ id: 30 }), ...more]);
-      writeNative(snapshot, [block], [notification(1)], mark);
-      for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
-      await journal.prune([2]);
-      if (moved) await journal.move(new Map([[3, 20]]));
-      await journal.close();
-      const lines: string[] = [];
-      await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });
-      assert.match(lines.join('\n'), new RegExp(said));
-      const [blocks, report] = await readOnePass(output);
-      assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);
-      const through = moved ? 7 : 6;
-      assert.equal([report.watermark?.sequence, report.notifications.length], [through, 1]);
-      // its time is that of the newest post
-      assert.is(report.createdAt, newPost(16).createdAt / 1000);
-      assert.ok(report.createdAt > CREATED_AT);
-      // a damaged journal is refused
-      const bytes = readFileSync(path);
-      bytes[bytes.indexOf('Grüße 14')]! ^= 1;
-      writeFileSync(path, bytes);
-      const again = compactSnapshot(snapshot, path, output, { print: () => {} });
-      assert.match(await refusal(again), 'the CRC of post 4');
-    }),
-  );
+  test(name, async () => {
+    const { path, open, folder } = makeJournal();
+    const journal = await open();
+    const mark =
+      typeof watermark === 'number'
+        ? { journal: journal.state.name, sequence: watermark }
+        : watermark && { journal: 'fedcba9876543210', sequence: 3 };
+    const [snapshot, output] = [join(folder, 'in.waypost'), join(folder, 'out.waypost')];
+    const block = blockOf([point({ id: 1 }), point({ id: 30 }), ...more]);
+    writeNative(snapshot, [block], [notification(1)], mark);
+    for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
+    await journal.prune([2]);
+    if (moved) await journal.move(new Map([[3, 20]]));
+    await journal.close();
+    const lines: string[] = [];
+    await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });
+    assert.match(lines.join('\n'), new RegExp(said));
+    const [blocks, report] = await readOnePass(output);
+    assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);
+    const through = moved ? 7 : 6;
+    assert.equal([report.watermark?.sequence, report.notifications.length], [through, 1]);
+    // its time is that of the newest post
+    assert.is(report.createdAt, newPost(16).createdAt / 1000);
+    assert.ok(report.createdAt > CREATED_AT);
+    // a damaged journal is refused
+    const bytes = readFileSync(path);
+    bytes[bytes.indexOf('Grüße 14')]! ^= 1;
+    writeFileSync(path, bytes);
+    const again = compactSnapshot(snapshot, path, output, { print: () => {} });
+    assert.match(await refusal(again), 'the CRC of post 4');
+  });
 }
 
 test.run();

@@ -38,35 +38,32 @@ async function pack(input: string, output: string, options: PackOptions = {}): P
 }
 
 /** A folder with rows.ndjson: the three points and these further lines. */
-async function withRows(
-  further: readonly string[],
-  run: (input: string, output: string, folder: string) => Promise<void>,
-): Promise<void> {
+function rowsFile(...further: readonly string[]) {
   const folder = makeFolder();
   const input = join(folder, 'rows.ndjson');
   fs.writeFileSync(input, [...POINTS.map(renderPoint), ...further, ''].join('\n'));
   fs.utimesSync(input, CREATED_AT / 1000, CREATED_AT / 1000);
-  await run(input, join(folder, 'out.waypost'), folder);
+  return { input, output: join(folder, 'out.waypost'), folder };
 }
 
-test('rows become a native file that verifies, the same one each time', () =>
-  withRows([], async (input, output, folder) => {
-    const printed = await pack(input, output);
-    const [blocks, report] = await readOnePass(output);
-    assert.equal(blocks.flatMap(textsOf), POINTS.map(renderPoint));
-    assert.is(report.createdAt, CREATED_AT);
-    const bytes = fs.readFileSync(output);
-    assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
-    assert.match(printed, /3 points, 0 notifications, 1 block\n/);
-    assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
-    const reader = openNative(output, {});
-    assert.is(reader.origin, 'waypost pack, from rows.ndjson');
-    reader.close();
-    assert.is(await verify(output, { print() {} }), 0);
-    assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
-    await pack(input, output);
-    assert.ok(fs.readFileSync(output).equals(bytes));
-  }));
+test('rows become a native file that verifies, the same one each time', async () => {
+  const { input, output, folder } = rowsFile();
+  const printed = await pack(input, output);
+  const [blocks, report] = await readOnePass(output);
+  assert.equal(blocks.flatMap(textsOf), POINTS.map(renderPoint));
+  assert.is(report.createdAt, CREATED_AT);
+  const bytes = fs.readFileSync(output);
+  assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
+  assert.match(printed, /3 points, 0 notifications, 1 block\n/);
+  assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
+  const reader = openNative(output, {});
+  assert.is(reader.origin, 'waypost pack, from rows.ndjson');
+  reader.close();
+  assert.is(await verify(output, { print() {} }), 0);
+  assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
+  await pack(input, output);
+  assert.ok(fs.readFileSync(output).equals(bytes));
+});
 
 test('many points survive, in the order that loads fastest, and across blocks', async () => {
   const folder = makeFolder();
@@ -130,19 +127,19 @@ test('a native file can be packed again, with its time and its notifications', a
   assert.is(after[1].createdAt, CREATED_AT);
 });
 
-test('notifications come from a file of their own where one is named, unknown keys are counted', () =>
-  withRows([], async (input, output, folder) => {
-    const notificationsPath = join(folder, 'notifications.json');
-    fs.writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
-    const printed = await pack(input, output, { notifications: notificationsPath });
-    assert.match(printed, /2 notifications/);
-    assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
-    await pack(SAMPLE, output, { notifications: notificationsPath });
-    assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
-    fs.writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,'));
-    const other = await pack(input, output);
-    assert.match(other, /unknown keys dropped: photo \(1\), mood \(1\)$/);
-  }));
+test('notifications come from a file of their own where one is named, unknown keys are counted', async () => {
+  const { input, output, folder } = rowsFile();
+  const notificationsPath = join(folder, 'notifications.json');
+  fs.writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
+  const printed = await pack(input, output, { notifications: notificationsPath });
+  assert.match(printed, /2 notifications/);
+  assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
+  await pack(SAMPLE, output, { notifications: notificationsPath });
+  assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
+  fs.writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"mood":2,'));
+  const other = await pack(input, output);
+  assert.match(other, /unknown keys dropped: photo \(1\), mood \(1\)$/);
+});
 
 test('progress bars are drawn on a terminal and nowhere else', async () => {
   const folder = makeFolder();
@@ -191,20 +188,20 @@ test('a native file that does not verify is not packed again', async () => {
   assert.match(printed, / 1 notification,/);
 });
 
-test('an invalid record refuses the input, unless it is allowed', () =>
-  withRows([BAD, BAD], async (input, output, folder) => {
-    fs.writeFileSync(output, 'old');
-    await refused(pack(input, output), /rows.ndjson.*line 4/s);
-    await refused(pack(input, output, { maxInvalid: 1 }), /rows.ndjson/);
-    assert.is(fs.readFileSync(output, 'utf8'), 'old');
-    assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
-    const printed = await pack(input, output, { maxInvalid: 2 });
-    assert.match(printed, /^3 points,/m);
-    assert.match(
-      printed,
-      /2 invalid records left out:\n {2}line 4: lat: must lie within ±90.*\n {2}line 5: lat: .*$/,
-    );
-  }));
+test('an invalid record refuses the input, unless it is allowed', async () => {
+  const { input, output, folder } = rowsFile(BAD, BAD);
+  fs.writeFileSync(output, 'old');
+  await refused(pack(input, output), /rows.ndjson.*line 4/s);
+  await refused(pack(input, output, { maxInvalid: 1 }), /rows.ndjson/);
+  assert.is(fs.readFileSync(output, 'utf8'), 'old');
+  assert.equal(fs.readdirSync(folder).sort(), ['out.waypost', 'rows.ndjson']);
+  const printed = await pack(input, output, { maxInvalid: 2 });
+  assert.match(printed, /^3 points,/m);
+  assert.match(
+    printed,
+    /2 invalid records left out:\n {2}line 4: lat: must lie within ±90.*\n {2}line 5: lat: .*$/,
+  );
+});
 
 test('a page of a longer list, or a file without points, is packed when asked for only', async () => {
   const folder = makeFolder();
@@ -218,30 +215,30 @@ test('a page of a longer list, or a file without points, is packed when asked fo
   assert.match(await pack(page, output, { allowEmpty: true }), /^0 points,/m);
 });
 
-test('the input itself is not written over, whatever it is called', () =>
-  withRows([], async (input, _, folder) => {
-    const before = fs.readFileSync(input);
-    const [soft, hard, inner] = ['soft', 'hard', 'inner'].map((name) => join(folder, name));
-    fs.symlinkSync('rows.ndjson', soft!);
-    fs.linkSync(input, hard!);
-    fs.mkdirSync(inner!);
-    const odd = `${inner}/../rows.ndjson`;
-    for (const output of [input, soft!, hard!, odd, relative(process.cwd(), input)]) {
-      await refused(pack(input, output), /it is the input itself/);
-    }
-    await refused(pack(soft!, input), /it is the input itself/);
-    await refused(pack(SAMPLE, input, { notifications: hard! }), /the input itself/);
-    assert.ok(fs.readFileSync(input).equals(before));
-  }));
+test('the input itself is not written over, whatever it is called', async () => {
+  const { input, folder } = rowsFile();
+  const before = fs.readFileSync(input);
+  const [soft, hard, inner] = ['soft', 'hard', 'inner'].map((name) => join(folder, name));
+  fs.symlinkSync('rows.ndjson', soft!);
+  fs.linkSync(input, hard!);
+  fs.mkdirSync(inner!);
+  const odd = `${inner}/../rows.ndjson`;
+  for (const output of [input, soft!, hard!, odd, relative(process.cwd(), input)]) {
+    await refused(pack(input, output), /it is the input itself/);
+  }
+  await refused(pack(soft!, input), /it is the input itself/);
+  await refused(pack(SAMPLE, input, { notifications: hard! }), /the input itself/);
+  assert.ok(fs.readFileSync(input).equals(before));
+});
 
-test('what is not there is named', () =>
-  withRows([], async (input, output, folder) => {
-    await refused(pack(join(folder, 'missing'), output), /missing/);
-    await refused(pack(input, join(folder, 'no', 'out')), /there is no folder .*no$/);
-    await refused(pack(input, folder), /it is a folder/);
-    await refused(pack(input, output, { notifications: join(folder, 'none') }), /none/);
-    assert.equal(fs.readdirSync(folder), ['rows.ndjson']);
-  }));
+test('what is not there is named', async () => {
+  const { input, output, folder } = rowsFile();
+  await refused(pack(join(folder, 'missing'), output), /missing/);
+  await refused(pack(input, join(folder, 'no', 'out')), /there is no folder .*no$/);
+  await refused(pack(input, folder), /it is a folder/);
+  await refused(pack(input, output, { notifications: join(folder, 'none') }), /none/);
+  assert.equal(fs.readdirSync(folder), ['rows.ndjson']);
+});
 
 test('stopped before or while it sorts, it leaves nothing behind', async () => {
   const folder = makeFolder();

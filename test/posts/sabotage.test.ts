@@ -15,7 +15,7 @@ import { Random } from '../../src/cli/generate/random.js';
 import { StoreError } from '../../src/posts/database.js';
 import { Store } from '../../src/posts/store.js';
 import { ACCIDENTS, type Ordered } from '../support/accidents.js';
-import { keyOf, newPost, numbers, withStore } from '../support/journals.js';
+import { keyOf, makeStore, newPost, numbers } from '../support/journals.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
@@ -24,26 +24,25 @@ import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 for (const [name, happen] of Object.entries(ACCIDENTS)) {
   for (const then of ['append', 'look', 'close'] as const) {
     test(`has all posts after the file was ${name}, and next comes ${then}`, async () => {
-      await withStore((path, open) => {
-        const heard: string[] = [];
-        const store = open((reason) => void heard.push(reason));
-        store.append([newPost(1, '- a')]);
-        copyFileSync(path, `${path}.copy`);
-        store.append(Array.from({ length: 50 }, (_, i) => newPost(i + 2, `- ${i}`)));
-        happen(path, `${path}.copy`);
-        if (then === 'append') assert.equal(store.append([newPost(60)]), [52]);
-        if (then === 'look') store.look();
-        assert.is(heard.length, then === 'close' ? 0 : 1);
-        // the process is killed, or ends well
-        if (then === 'close') store.close();
-        else store.abandon();
-        const next = open();
-        const posts = then === 'append' ? 52 : 51;
-        assert.is(next.state.posts, posts);
-        assert.is(next.state.name, store.state.name);
-        assert.equal(next.find('- 49')?.key, keyOf('- 49'));
-        assert.equal(next.append([newPost(70)]), [posts + 1]);
-      });
+      const { path, open } = makeStore();
+      const heard: string[] = [];
+      const store = open((reason) => void heard.push(reason));
+      store.append([newPost(1, '- a')]);
+      copyFileSync(path, `${path}.copy`);
+      store.append(Array.from({ length: 50 }, (_, i) => newPost(i + 2, `- ${i}`)));
+      happen(path, `${path}.copy`);
+      if (then === 'append') assert.equal(store.append([newPost(60)]), [52]);
+      if (then === 'look') store.look();
+      assert.is(heard.length, then === 'close' ? 0 : 1);
+      // the process is killed, or ends well
+      if (then === 'close') store.close();
+      else store.abandon();
+      const next = open();
+      const posts = then === 'append' ? 52 : 51;
+      assert.is(next.state.posts, posts);
+      assert.is(next.state.name, store.state.name);
+      assert.equal(next.find('- 49')?.key, keyOf('- 49'));
+      assert.equal(next.append([newPost(70)]), [posts + 1]);
     });
   }
 }
@@ -55,35 +54,34 @@ test('has all posts when the file was changed within a transaction, and two more
   const random = new Random(3, 'point');
   for (const name of Object.keys(ACCIDENTS)) {
     for (let round = 0; round < ROUNDS; round++) {
-      await withStore((path, open) => {
-        const store = open();
-        let count = 0;
-        const append = (): boolean => {
-          try {
-            store.append([newPost(count + 1)]);
-            count++;
-            return true;
-          } catch (error) {
-            // refused, so that it is sent again
-            assert.ok(isFailing(error as Error), String(error));
-            return false;
-          }
-        };
-        while (count < 20) append();
-        copyFileSync(path, `${path}.copy`);
-        while (count < 50) append();
-        const done = new Int32Array(new SharedArrayBuffer(4));
-        const ms = random.between(0, 8);
-        thread.postMessage({ name, path, old: `${path}.copy`, ms, done } satisfies Ordered);
-        while (Atomics.load(done, 0) === 0) append();
-        for (let left = 2; left > 0; ) if (append()) left--;
-        store.abandon();
-        assert.is(
-          numbers(open().read(0, 9_999)),
-          numbers(Array.from({ length: count }, (_, i) => ({ sequence: i + 1, id: i + 1 }))),
-          `${name}, round ${round}`,
-        );
-      });
+      const { path, open } = makeStore();
+      const store = open();
+      let count = 0;
+      const append = (): boolean => {
+        try {
+          store.append([newPost(count + 1)]);
+          count++;
+          return true;
+        } catch (error) {
+          // refused, so that it is sent again
+          assert.ok(isFailing(error as Error), String(error));
+          return false;
+        }
+      };
+      while (count < 20) append();
+      copyFileSync(path, `${path}.copy`);
+      while (count < 50) append();
+      const done = new Int32Array(new SharedArrayBuffer(4));
+      const ms = random.between(0, 8);
+      thread.postMessage({ name, path, old: `${path}.copy`, ms, done } satisfies Ordered);
+      while (Atomics.load(done, 0) === 0) append();
+      for (let left = 2; left > 0; ) if (append()) left--;
+      store.abandon();
+      assert.is(
+        numbers(open().read(0, 9_999)),
+        numbers(Array.from({ length: count }, (_, i) => ({ sequence: i + 1, id: i + 1 }))),
+        `${name}, round ${round}`,
+      );
     }
   }
   await thread.terminate();
@@ -138,73 +136,69 @@ test('whatever happens to the file while clients post, the next start has all an
 });
 
 test('puts a file aside that is not its own, and goes on', async () => {
-  await withStore((path, open) => {
-    const other = new Store(`${path}.other`);
-    other.append([newPost(500)]);
-    other.close();
-    const store = open();
-    store.append([newPost(1)]);
-    renameSync(`${path}.other`, path);
-    store.append([newPost(2)]);
-    store.close();
-    assert.is(numbers(open().read(0, 9)), '1:1 2:2');
-    const aside = readdirSync(dirname(path)).find((name) => name.includes('.aside-'))!;
-    const kept = new Store(`${dirname(path)}/${aside}`);
-    assert.is(numbers(kept.read(0, 9)), '1:500');
-    kept.close();
-  });
+  const { path, open } = makeStore();
+  const other = new Store(`${path}.other`);
+  other.append([newPost(500)]);
+  other.close();
+  const store = open();
+  store.append([newPost(1)]);
+  renameSync(`${path}.other`, path);
+  store.append([newPost(2)]);
+  store.close();
+  assert.is(numbers(open().read(0, 9)), '1:1 2:2');
+  const aside = readdirSync(dirname(path)).find((name) => name.includes('.aside-'))!;
+  const kept = new Store(`${dirname(path)}/${aside}`);
+  assert.is(numbers(kept.read(0, 9)), '1:500');
+  kept.close();
 });
 
 test('writes nothing while its folder is elsewhere, and goes on when it is back', async () => {
-  await withStore((path, open) => {
-    const store = open();
-    store.append([newPost(1)]);
-    const folder = dirname(path);
-    renameSync(folder, `${folder}-away`);
-    assert.throws(() => store.append([newPost(2)]), isFailing);
-    assert.throws(() => store.append([newPost(2)]), isFailing);
-    renameSync(`${folder}-away`, folder);
-    assert.equal(store.append([newPost(3)]), [2]);
-    store.close();
-    assert.is(numbers(open().read(0, 9)), '1:1 2:3');
-  });
+  const { path, open } = makeStore();
+  const store = open();
+  store.append([newPost(1)]);
+  const folder = dirname(path);
+  renameSync(folder, `${folder}-away`);
+  assert.throws(() => store.append([newPost(2)]), isFailing);
+  assert.throws(() => store.append([newPost(2)]), isFailing);
+  renameSync(`${folder}-away`, folder);
+  assert.equal(store.append([newPost(3)]), [2]);
+  store.close();
+  assert.is(numbers(open().read(0, 9)), '1:1 2:3');
 });
 
 test('keeps the rights of the file that it writes anew', async () => {
-  await withStore((path, open) => {
-    const store = open();
-    store.append([newPost(1)]);
-    const mode = 0o640;
-    writeFileSync(`${path}.x`, '', { mode });
-    renameSync(`${path}.x`, path);
-    store.append([newPost(2)]);
-    assert.is(statSync(path).mode & 0o777, mode);
-    assert.not.ok(existsSync(`${path}.new`));
-  });
+  const { path, open } = makeStore();
+  const store = open();
+  store.append([newPost(1)]);
+  const mode = 0o640;
+  writeFileSync(`${path}.x`, '', { mode });
+  renameSync(`${path}.x`, path);
+  store.append([newPost(2)]);
+  assert.is(statSync(path).mode & 0o777, mode);
+  assert.not.ok(existsSync(`${path}.new`));
 });
 
 test('refuses what is no journal, leaves it as it is, and begins one in an empty file', async () => {
-  await withStore((path, open) => {
-    for (const [bytes, reason] of [
-      ['points of some kind\n', /no journal of accepted points/],
-      [`SQLite format 3\0${'\0'.repeat(5000)}`, /damaged/],
-    ] as const) {
-      writeFileSync(path, bytes);
-      assert.throws(open, (error: Error) => {
-        assert.instance(error, StoreError);
-        assert.is((error as StoreError).fault, 'refused');
-        assert.match(error.message, reason);
-        return true;
-      });
-      assert.is(readFileSync(path, 'latin1'), bytes);
-      rmSync(path);
-    }
-    mkdirSync(path);
-    assert.throws(open, (error: Error) => error instanceof StoreError);
-    rmSync(path, { recursive: true });
-    writeFileSync(path, '');
-    assert.equal(open().append([newPost(1)]), [1]);
-  });
+  const { path, open } = makeStore();
+  for (const [bytes, reason] of [
+    ['points of some kind\n', /no journal of accepted points/],
+    [`SQLite format 3\0${'\0'.repeat(5000)}`, /damaged/],
+  ] as const) {
+    writeFileSync(path, bytes);
+    assert.throws(open, (error: Error) => {
+      assert.instance(error, StoreError);
+      assert.is((error as StoreError).fault, 'refused');
+      assert.match(error.message, reason);
+      return true;
+    });
+    assert.is(readFileSync(path, 'latin1'), bytes);
+    rmSync(path);
+  }
+  mkdirSync(path);
+  assert.throws(open, (error: Error) => error instanceof StoreError);
+  rmSync(path, { recursive: true });
+  writeFileSync(path, '');
+  assert.equal(open().append([newPost(1)]), [1]);
 });
 
 function isFailing(error: Error): boolean {

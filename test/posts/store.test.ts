@@ -5,55 +5,53 @@ import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { createPostClock } from '../../src/posts/posts.js';
-import { newPost, numbers, withStore } from '../support/journals.js';
+import { makeStore, newPost, numbers } from '../support/journals.js';
 import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
 
 test('tells behind which sequence all posts are kept, also after a restart', async () => {
-  await withStore((_path, open) => {
-    let store = open();
-    const after = (sequence: number): void => {
-      assert.is(store.state.keptAfter, sequence);
-      store.close();
-      store = open();
-      assert.is(store.state.keptAfter, sequence, 'after a restart');
-    };
-    after(0);
-    store.append(Array.from({ length: 5 }, (_, i) => newPost(i + 1)));
-    after(0);
-    store.prune([2, 99]);
-    after(2);
-    store.move(new Map([[4, 14]]));
-    assert.is(store.state.keptAfter, 4, 'what has moved counts as gone');
-    assert.is(store.state.nextId, 15);
-    store.prune([6]);
-    after(6);
-    store.append([newPost(20)]);
-    after(6);
-    store.prune([1, 3, 5]);
-    after(6);
-    store.prune([7]);
-    after(7);
-    store.append([newPost(21)]);
-    after(7);
-  });
+  const { open } = makeStore();
+  let store = open();
+  const after = (sequence: number): void => {
+    assert.is(store.state.keptAfter, sequence);
+    store.close();
+    store = open();
+    assert.is(store.state.keptAfter, sequence, 'after a restart');
+  };
+  after(0);
+  store.append(Array.from({ length: 5 }, (_, i) => newPost(i + 1)));
+  after(0);
+  store.prune([2, 99]);
+  after(2);
+  store.move(new Map([[4, 14]]));
+  assert.is(store.state.keptAfter, 4, 'what has moved counts as gone');
+  assert.is(store.state.nextId, 15);
+  store.prune([6]);
+  after(6);
+  store.append([newPost(20)]);
+  after(6);
+  store.prune([1, 3, 5]);
+  after(6);
+  store.prune([7]);
+  after(7);
+  store.append([newPost(21)]);
+  after(7);
 });
 
 test('forgets posts and their keys, and never gives their sequences again', async () => {
-  await withStore((_path, open) => {
-    const store = open();
-    store.append([newPost(1, '- a'), newPost(2), newPost(3, '- c')]);
-    store.prune([1, 3, 77]);
-    assert.is(numbers(store.read(0, 9)), '2:2');
-    assert.is(store.find('- a'), undefined);
-    store.close();
-    const next = open();
-    assert.equal(next.append([newPost(9, '- a')]), [4]);
-    assert.is(next.state.nextId, 10);
-    assert.ok(next.state.bytes >= 4096);
-    next.append(Array.from({ length: 16 }, (_, i) => newPost(i + 10)));
-    next.prune([5, 6, 7]);
-    assert.is(numbers(next.read(3, 3)), '4:9 8:13 9:14', 'reads past what is gone');
-  });
+  const { open } = makeStore();
+  const store = open();
+  store.append([newPost(1, '- a'), newPost(2), newPost(3, '- c')]);
+  store.prune([1, 3, 77]);
+  assert.is(numbers(store.read(0, 9)), '2:2');
+  assert.is(store.find('- a'), undefined);
+  store.close();
+  const next = open();
+  assert.equal(next.append([newPost(9, '- a')]), [4]);
+  assert.is(next.state.nextId, 10);
+  assert.ok(next.state.bytes >= 4096);
+  next.append(Array.from({ length: 16 }, (_, i) => newPost(i + 10)));
+  next.prune([5, 6, 7]);
+  assert.is(numbers(next.read(3, 3)), '4:9 8:13 9:14', 'reads past what is gone');
 });
 
 test('each time is later than all before, and says the instant that it is', () => {

@@ -13,7 +13,7 @@ import {
 } from '../../src/posts/journal.js';
 import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
 import { Store } from '../../src/posts/store.js';
-import { makeFolder } from './folder.js';
+import { closeLater, makeFolder } from './folder.js';
 import { point } from './native.js';
 
 /** When the first post of the tests was made, in microseconds. */
@@ -31,30 +31,20 @@ export function keyOf(name: string): PostKey {
   return { name, body: name.length.toString(16).repeat(64).slice(0, 64) };
 }
 
-/** Runs with a way to open one journal in a folder of its own; closes what is open. */
-export async function withJournal(
-  run: (
-    path: string,
-    open: (options?: JournalOptions) => Promise<OwnJournal>,
-    folder: string,
-  ) => Promise<void>,
-): Promise<void> {
+/** A place of a journal in a folder of its own; what is opened there is closed behind the file. */
+export function makeJournal(): {
+  readonly path: string;
+  readonly folder: string;
+  open(options?: JournalOptions): Promise<OwnJournal>;
+} {
   const folder = makeFolder();
   const path = join(folder, 'points.journal');
-  const journals: Journal[] = [];
-  try {
-    await run(
-      path,
-      async (options = {}) => {
-        const journal = await openJournal(path, options);
-        journals.push(journal);
-        return journal;
-      },
-      folder,
-    );
-  } finally {
-    for (const journal of journals) await journal.close();
-  }
+  const open = async (options: JournalOptions = {}): Promise<OwnJournal> => {
+    const journal = await openJournal(path, options);
+    closeLater(() => journal.close());
+    return journal;
+  };
+  return { path, folder, open };
 }
 
 /** All posts of a journal. */
@@ -82,20 +72,18 @@ export async function numbersIn(journal: Journal): Promise<string> {
   return numbers(await postsIn(journal));
 }
 
-/** Runs with a way to open one store, without a thread, in a folder of its own. */
-export async function withStore(
-  run: (path: string, open: (onAnew?: (reason: string) => void) => Store) => void,
-): Promise<void> {
-  const inside = join(makeFolder(), 'inside');
-  mkdirSync(inside);
-  const stores: Store[] = [];
-  try {
-    run(join(inside, 'points.journal'), (onAnew) => {
-      const store = new Store(join(inside, 'points.journal'), false, onAnew);
-      stores.push(store);
-      return store;
-    });
-  } finally {
-    for (const store of stores) store.abandon();
-  }
+/** The same of a store, without a thread. */
+export function makeStore(): {
+  readonly path: string;
+  open(onAnew?: (reason: string) => void): Store;
+} {
+  const folder = join(makeFolder(), 'inside');
+  mkdirSync(folder);
+  const path = join(folder, 'points.journal');
+  const open = (onAnew?: (reason: string) => void): Store => {
+    const store = new Store(path, false, onAnew);
+    closeLater(() => store.abandon());
+    return store;
+  };
+  return { path, open };
 }

@@ -136,8 +136,9 @@ const COMMANDS = `
     const outcome = { code: undefined, stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr']) {
       // what is said behind the exit, such as that it was thrown, nobody would hear
-      process[name].write = (text) => {
+      process[name].write = (text, ...others) => {
         if (outcome.code === undefined) outcome[name] += text;
+        for (const done of others) if (typeof done === 'function') done();
         return true;
       };
     }
