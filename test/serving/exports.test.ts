@@ -11,8 +11,8 @@ import { startOwnService } from '../support/own-service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
-const POINTS = 4_000;
-const COMMENT = 'x'.repeat(4_000);
+const POINTS = 1_000;
+const COMMENT = 'x'.repeat(16_000);
 const PATH = '/export/points.ndjson';
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
