@@ -1,15 +1,14 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
 import type { NewPost } from './journal.js';
-import type { JournalStart, OfJournal, OfStore, Told } from './sqlite-journal.js';
+import type { OfJournal, OfStore, Told } from './sqlite-journal.js';
 import { Store } from './store.js';
 
 // entry of the thread that has a journal's file; it ends by itself once the journal is closed
 
-const { path, anyFileSystem } = workerData as JournalStart;
 let store: Store | undefined;
 const main: Calls<OfJournal> = new Calls(parentPort!, {
-  open() {
+  open(path: string, anyFileSystem: boolean) {
     store = new Store(path, anyFileSystem, (reason) => main.tell('anew', reason));
     return told(undefined);
   },

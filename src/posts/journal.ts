@@ -96,8 +96,8 @@ export interface Journal {
    * {@link JournalUnavailable}; it may not be known then whether the post stays.
    */
   append(post: NewPost): Promise<Appended>;
-  /** The posts behind a sequence, ascending, `limit` at most, or {@link READ_POSTS}. */
-  read(after: number, limit?: number): Promise<readonly Post[]>;
+  /** The posts behind a sequence, ascending, `limit` at most. */
+  read(after: number, limit: number): Promise<readonly Post[]>;
   /**
    * Has posts told as they become durable, in the order of their sequences; the next ones are told
    * when the callback is done.
@@ -157,7 +157,7 @@ export interface Posted {
 }
 
 /** Posts that are read at a time: whoever gets fewer has got all. */
-export const READ_POSTS = 4_096;
+const READ_POSTS = 4_096;
 
 /** All posts of a journal behind a sequence, up to another one, some thousands at a time. */
 export async function* readAll(
@@ -166,13 +166,13 @@ export async function* readAll(
   through: number = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Post[], void, undefined> {
   if (after >= through) return;
-  for (let reading = journal.read(after); ; ) {
+  for (let reading = journal.read(after, READ_POSTS); ; ) {
     const posts = await reading;
     const last = posts.at(-1)?.sequence ?? through;
     const isAll = posts.length < READ_POSTS || last >= through;
     if (!isAll) {
       // the next ones are on their way while these are worked on
-      reading = journal.read(last);
+      reading = journal.read(last, READ_POSTS);
       reading.catch(() => {});
     }
     const wanted = posts.filter(({ sequence }) => sequence <= through);

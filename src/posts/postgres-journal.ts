@@ -9,7 +9,6 @@ import {
   type Post,
   type PostRow,
   postOf,
-  READ_POSTS,
   type Served,
   type SharedJournal,
 } from './journal.js';
@@ -149,7 +148,7 @@ class DatabaseJournal implements SharedJournal {
     return this.#batches.append(post);
   }
 
-  read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
+  read(after: number, limit: number): Promise<readonly Post[]> {
     return readRows(this.#session, after, this.#follower.sequence, limit);
   }
 

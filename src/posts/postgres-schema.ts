@@ -10,7 +10,6 @@ import {
   type Posted,
   type PostRow,
   postOf,
-  READ_POSTS,
   readAll,
 } from './journal.js';
 import { parseDatabaseAddress } from './postgres-address.js';
@@ -161,8 +160,8 @@ export function readDatabase(address: string, after: number): Promise<Posted> {
   return withLink(address, async (link) => {
     const { name, lastSequence, leastId } = await readHead(link);
     const posts: Post[] = [];
-    const read = (last: number): Promise<readonly Post[]> =>
-      readRows(link, last, lastSequence, READ_POSTS);
+    const read = (last: number, limit: number): Promise<readonly Post[]> =>
+      readRows(link, last, lastSequence, limit);
     for await (const some of readAll({ read }, after)) posts.push(...some);
     const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), leastId);
     return { name, posts, through: lastSequence, nextId };

@@ -14,7 +14,6 @@ import {
   type NewPost,
   type OwnJournal,
   type Post,
-  READ_POSTS,
 } from './journal.js';
 import type { Store } from './store.js';
 
@@ -34,12 +33,6 @@ export interface JournalOptions {
   readonly onDeath?: (error: unknown) => void;
 }
 
-/** What the thread that has the file begins with. */
-export interface JournalStart {
-  readonly path: string;
-  readonly anyFileSystem: boolean;
-}
-
 /** What a method of the store returned, and what the journal is after that. */
 export interface Told<T> {
   readonly value: T;
@@ -48,10 +41,10 @@ export interface Told<T> {
 
 type Methods = Pick<Store, 'append' | 'read' | 'find' | 'move' | 'prune' | 'look'>;
 
-/** What that thread does: it opens the store, and calls its methods. */
+/** What the thread does that has the file: it opens the store, and calls its methods. */
 export type OfStore = {
   [M in keyof Methods]: (...given: Parameters<Methods[M]>) => Told<ReturnType<Methods[M]>>;
-} & { open(): Told<undefined>; close(): void };
+} & { open(path: string, anyFileSystem: boolean): Told<undefined>; close(): void };
 
 /** What that thread says by itself: why the file was written anew. */
 export type OfJournal = { anew(reason: string): void };
@@ -62,9 +55,9 @@ export type OfJournal = { anew(reason: string): void };
  * be used, or a {@link JournalUnavailable} where it may be possible later.
  */
 export async function openJournal(path: string, options: JournalOptions = {}): Promise<OwnJournal> {
-  const journal = new FileJournal(path, options);
+  const journal = new FileJournal(options);
   try {
-    await journal.open();
+    await journal.open(path);
   } catch (error) {
     await journal.close();
     throw openingError(path, error as StoreError);
@@ -86,12 +79,10 @@ class FileJournal implements OwnJournal {
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(path: string, options: JournalOptions) {
-    const { anyFileSystem = false, onAnew = () => {}, onDeath } = options;
+  constructor(options: JournalOptions) {
+    const { onAnew = () => {}, onDeath } = options;
     this.#options = options;
-    const start: JournalStart = { path, anyFileSystem };
-    const url = new URL('./journal-thread.js', import.meta.url);
-    this.#thread = new Worker(url, { workerData: start });
+    this.#thread = new Worker(new URL('./journal-thread.js', import.meta.url));
     this.#store = new Calls<OfStore>(this.#thread, { anew: onAnew } satisfies OfJournal);
     const died = (error: unknown): void => {
       this.#store.fail(new JournalUnavailable('the journal ended', { cause: error }));
@@ -102,8 +93,9 @@ class FileJournal implements OwnJournal {
   }
 
   /** Rejects with what the store throws. */
-  async open(): Promise<void> {
-    this.#state = (await this.#store.call('open')).state;
+  async open(path: string): Promise<void> {
+    const { anyFileSystem = false } = this.#options;
+    this.#state = (await this.#store.call('open', path, anyFileSystem)).state;
     this.#nextId = this.#state.nextId;
     this.#lookLater();
   }
@@ -127,7 +119,7 @@ class FileJournal implements OwnJournal {
     return this.#batches.append(post);
   }
 
-  read(after: number, limit: number = READ_POSTS): Promise<readonly Post[]> {
+  read(after: number, limit: number): Promise<readonly Post[]> {
     return this.#told(this.#store.call('read', after, limit));
   }
 

@@ -37,14 +37,10 @@ export interface FileState {
   readonly kind: 'file' | 'folder' | 'other';
 }
 
-/** A file with its checksum file. */
+/** A file, its checksum file, and the file that is read with it. */
 interface FileCandidate extends Candidate {
   readonly file: FileState;
   readonly checksum: FileState | undefined;
-}
-
-/** The same, and what is read with it. */
-interface ListedFile extends FileCandidate {
   readonly beside: FileState | undefined;
 }
 
@@ -65,27 +61,22 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const matches = (name: string): boolean =>
     isSnapshotName(name) && fits(name) && !belongsTo(own, name);
 
-  async function candidates(): Promise<readonly FileCandidate[]> {
-    const state = await stateOf(root);
-    if (state.kind === 'other') throw new InputError(`${root}: it is neither a file nor a folder`);
-    if (state.kind === 'file') return [candidateOf(root, state, await stateIfAny(besideOf(root)))];
-    const found = await candidatesIn(root, matches);
-    if (found.length > 0) return found;
-    const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
-    throw new InputError(`${root}: there is no file in this folder ${which}`);
-  }
-
   return {
     name: path,
     async list() {
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      const found = await candidates();
-      return found.map((one): ListedFile => {
-        return { ...one, identity: `${one.identity}|${beside?.identity}`, beside };
-      });
+      const file = await stateOf(root);
+      if (file.kind === 'other') throw new InputError(`${root}: it is neither a file nor a folder`);
+      if (file.kind === 'file') {
+        return [candidateOf(root, file, await stateIfAny(besideOf(root)), beside)];
+      }
+      const found = await candidatesIn(root, matches, beside);
+      if (found.length > 0) return found;
+      const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
+      throw new InputError(`${root}: there is no file in this folder ${which}`);
     },
     async open(candidate) {
-      const { path, file, checksum, beside } = candidate as ListedFile;
+      const { path, file, checksum, beside } = candidate as FileCandidate;
       return {
         path,
         checksumPath: checksum === undefined ? undefined : besideOf(path),
@@ -117,6 +108,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
 async function candidatesIn(
   folder: string,
   matches: (name: string) => boolean,
+  beside: FileState | undefined,
 ): Promise<readonly FileCandidate[]> {
   const all = new Set(await readdir(folder));
   const names = [...all].filter(matches);
@@ -127,7 +119,7 @@ async function candidatesIn(
       const hasChecksum = all.has(besideOf(name));
       const checksum = hasChecksum ? await stateIfAny(besideOf(path)) : undefined;
       const file = await stateIfAny(path);
-      if (file?.kind === 'file') found.push(candidateOf(path, file, checksum));
+      if (file?.kind === 'file') found.push(candidateOf(path, file, checksum, beside));
     });
     await Promise.all(looks);
   }
@@ -138,9 +130,10 @@ function candidateOf(
   path: string,
   file: FileState,
   checksum: FileState | undefined,
+  beside: FileState | undefined,
 ): FileCandidate {
-  const identity = checksum === undefined ? file.identity : `${file.identity}+${checksum.identity}`;
-  return { path, identity, modifiedAt: file.modifiedAt, file, checksum };
+  const identity = `${file.identity}+${checksum?.identity}|${beside?.identity}`;
+  return { path, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
 }
 
 function besideOf(path: string): string {
