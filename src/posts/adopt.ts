@@ -4,7 +4,6 @@ import { firstAbove, rankOf } from '../index/order.js';
 import { readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
-import type { Beginning } from '../reload/beginning.js';
 import type { Generation } from '../reload/current.js';
 import type { Deltas } from '../reload/deltas.js';
 import {
@@ -40,62 +39,26 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
  * the journal cannot be written; what was served then stays.
  */
 export async function adopt(given: Generation, adopter: Adopter): Promise<readonly Retirement[]> {
-  const { journal, writer, deltas } = adopter;
-  const ids = given.engine.dataset.byId.keys;
+  const { journal, writer, deltas, logger } = adopter;
+  const taken = given.engine.dataset.byId.keys;
   // ids that are given are never taken back: those that leave no room do not count
-  await journal.giveIdsFrom((ids[firstAbove(ids, LARGEST_ID) - 1] ?? 0) + 1);
+  await journal.giveIdsFrom((taken[firstAbove(taken, LARGEST_ID) - 1] ?? 0) + 1);
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
-  const adoption = new Adoption(generation, adopter);
-  // most posts are looked at while others are accepted
-  await adoption.take();
-  // no posts are told meanwhile
-  const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : writer;
-  const { done } = await teller.exclusively(async () => {
-    await adoption.take();
-    writer.refusal = adoption.refusal;
-    return deltas.serve(adoption.beginning, journal.state.lastSequence);
-  });
-  await done;
-  if (isShared(journal)) journal.contains(adoption.watermark);
-  return adoption.retired;
-}
-
-/** What becomes of the posts of a journal beside a snapshot. */
-class Adoption {
-  /** Takes the posts that are served beside the snapshot. */
-  readonly beginning: Beginning;
-  /** Up to which sequence the snapshot says that it has posts. */
-  readonly watermark: number;
-  readonly retired: Retirement[] = [];
-  /** Up to which sequence posts were looked at. */
-  #through = 0;
+  const watermark = watermarkOf(generation, adopter);
+  const beginning = deltas.begin(generation);
+  const retired: Retirement[] = [];
   /** When each of the posts that are kept was accepted. */
-  readonly #keptTimes = new Set<Microseconds>();
-  readonly #generation: Generation;
-  readonly #adopter: Adopter;
+  const keptTimes = new Set<Microseconds>();
+  /** Up to which sequence posts were looked at. */
+  let through = 0;
 
-  constructor(generation: Generation, adopter: Adopter) {
-    this.#generation = generation;
-    this.#adopter = adopter;
-    this.beginning = adopter.deltas.begin(generation);
-    this.watermark = watermarkOf(generation, adopter);
-  }
-
-  /** Why the snapshot leaves no ids for posts, if it does not. */
-  get refusal(): string | undefined {
-    const largest = this.#generation.engine.dataset.byId.keys.at(-1) ?? 0;
-    if (largest <= LARGEST_ID) return undefined;
-    return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
-  }
-
-  /** Looks at the posts that it has not looked at yet. */
-  async take(): Promise<void> {
-    const { journal, logger } = this.#adopter;
+  /** Looks at the posts that were not looked at yet. */
+  async function take(): Promise<void> {
     // posts that move come behind all others, and are looked at then
     for (;;) {
       const moves = new Map<number, number>();
-      for await (const posts of readAll(journal, this.#through, journal.state.lastSequence)) {
-        for (const post of posts) await this.#look(post, moves);
+      for await (const posts of readAll(journal, through, journal.state.lastSequence)) {
+        for (const post of posts) await look(post, moves);
       }
       if (moves.size === 0) return;
       for (const { sequence, id, movedFrom } of await journal.move(moves)) {
@@ -105,27 +68,46 @@ class Adoption {
     }
   }
 
-  async #look(post: Post, moves: Map<number, number>): Promise<void> {
+  async function look(post: Post, moves: Map<number, number>): Promise<void> {
     const { sequence, createdAt } = post;
-    this.#through = sequence;
+    through = sequence;
     // it was kept under the id that it had before
-    if (post.movedFrom !== undefined && this.#keptTimes.has(createdAt)) {
+    if (post.movedFrom !== undefined && keptTimes.has(createdAt)) {
       throw new JournalUnavailable('a point got another id while the journal was read');
     }
-    const standing = standingOf(post, (id) => this.#createdAt(id), this.watermark);
+    const standing = standingOf(post, (id) => createdAtOf(generation, id), watermark);
     if (standing === 'kept') {
-      this.#keptTimes.add(createdAt);
-      await this.beginning.add(acceptedOf(post));
-    } else if (standing === 'retired') this.retired.push({ sequence, createdAt });
-    else moves.set(sequence, await this.#adopter.journal.takeId());
+      keptTimes.add(createdAt);
+      await beginning.add(acceptedOf(post));
+    } else if (standing === 'retired') retired.push({ sequence, createdAt });
+    else moves.set(sequence, await journal.takeId());
   }
 
-  /** When the snapshot's record with an id was created. */
-  #createdAt(id: number): Microseconds | undefined {
-    const { byId, byCreatedAt } = this.#generation.engine.dataset;
-    const rank = rankOf(byId, id);
-    return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
-  }
+  // most posts are looked at while others are accepted
+  await take();
+  // no posts are told meanwhile
+  const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : writer;
+  const { done } = await teller.exclusively(async () => {
+    await take();
+    writer.refusal = refusalOf(taken.at(-1) ?? 0);
+    return deltas.serve(beginning, journal.state.lastSequence);
+  });
+  await done;
+  if (isShared(journal)) journal.contains(watermark);
+  return retired;
+}
+
+/** Why a snapshot with this largest id leaves no ids for posts, if it does not. */
+function refusalOf(largest: number): string | undefined {
+  if (largest <= LARGEST_ID) return undefined;
+  return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
+}
+
+/** When the snapshot's record with an id was created. */
+function createdAtOf({ engine }: Generation, id: number): Microseconds | undefined {
+  const { byId, byCreatedAt } = engine.dataset;
+  const rank = rankOf(byId, id);
+  return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
 }
 
 /**

@@ -81,6 +81,9 @@ export interface JournalLag {
   readonly losses: number;
 }
 
+/** Takes posts in the order of their sequences; the next ones come when it is done. */
+export type Listener = (posts: readonly Post[]) => void | Promise<void>;
+
 /**
  * Accepted points on stable storage, in one order for everybody, until a snapshot contains them.
  */
@@ -98,11 +101,8 @@ export interface Journal {
   append(post: NewPost): Promise<Appended>;
   /** The posts behind a sequence, ascending, `limit` at most. */
   read(after: number, limit: number): Promise<readonly Post[]>;
-  /**
-   * Has posts told as they become durable, in the order of their sequences; the next ones are told
-   * when the callback is done.
-   */
-  changed(callback: (posts: readonly Post[]) => void | Promise<void>): void;
+  /** Has posts told as they become durable. */
+  changed(listener: Listener): void;
   /** The post that a key was used for. */
   find(key: string): Promise<Post | undefined>;
   /**

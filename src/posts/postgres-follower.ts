@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { JournalUnavailable, type Post, postOf } from './journal.js';
+import { JournalUnavailable, type Listener, postOf } from './journal.js';
 import type { Link } from './postgres-link.js';
 import { type BatchRow, type Head, readHead } from './postgres-schema.js';
 
@@ -16,9 +16,6 @@ export type Standstill =
   | 'parted';
 
 type Reader = Pick<Link, 'read'>;
-
-/** Takes posts in the order of their sequences; the next ones come when it is done. */
-export type Listener = (posts: readonly Post[]) => void | Promise<void>;
 
 /** Tells of the posts of the database, its own and those of other instances, in one order. */
 export class Follower {

@@ -5,6 +5,7 @@ import {
   type BatchTold,
   type JournalState,
   JournalUnavailable,
+  type Listener,
   type NewPost,
   type Post,
   type PostRow,
@@ -13,7 +14,7 @@ import {
   type SharedJournal,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { Follower, type Listener, type Standstill } from './postgres-follower.js';
+import { Follower, type Standstill } from './postgres-follower.js';
 import { connect, type Link, Refused } from './postgres-link.js';
 import {
   APPEND,
@@ -152,8 +153,8 @@ class DatabaseJournal implements SharedJournal {
     return readRows(this.#session, after, this.#follower.sequence, limit);
   }
 
-  changed(callback: Listener): void {
-    this.#follower.listeners.push(callback);
+  changed(listener: Listener): void {
+    this.#follower.listeners.push(listener);
   }
 
   async find(key: string): Promise<Post | undefined> {

@@ -11,6 +11,7 @@ import {
   type JournalState,
   JournalUnavailable,
   JournalUnwritable,
+  type Listener,
   type NewPost,
   type OwnJournal,
   type Post,
@@ -74,7 +75,7 @@ class FileJournal implements OwnJournal {
   #state: Store['state'] | undefined;
   #nextId = 0;
   readonly #batches = new Batches((posts) => this.#write(posts));
-  readonly #listeners: ((posts: readonly Post[]) => void | Promise<void>)[] = [];
+  readonly #listeners: Listener[] = [];
   #isClosed = false;
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -123,8 +124,8 @@ class FileJournal implements OwnJournal {
     return this.#told(this.#store.call('read', after, limit));
   }
 
-  changed(callback: (posts: readonly Post[]) => void): void {
-    this.#listeners.push(callback);
+  changed(listener: Listener): void {
+    this.#listeners.push(listener);
   }
 
   find(key: string): Promise<Post | undefined> {
