@@ -38,8 +38,12 @@ export function createGate(
   let allWaiting = 0;
 
   function open(socket: Socket, first: ServerResponse): Line {
-    const line = createLine(socket);
+    const line: Line = { socket, waiting: [], unanswered: 1, isReady: false, isHeld: false };
     lines.set(socket, line);
+    // Node resumes a connection whenever it is done with one of its requests
+    socket.on('resume', () => {
+      if (line.isHeld) socket.pause();
+    });
     closeWithoutTraces(socket, () => {
       lines.delete(socket);
       allWaiting -= line.waiting.length;
@@ -89,7 +93,9 @@ export function createGate(
     // one packet at a time is read from a connection: alone it may have as many as that holds
     if (length >= FAIR_SHARE && allWaiting - length >= mostWaiting) {
       cut.ahead++;
-      cutOff(socket);
+      // its packet may hold a thousand requests more
+      stopParsing(socket);
+      socket.destroy();
       return;
     }
     allWaiting++;
@@ -98,27 +104,6 @@ export function createGate(
     socket.pause();
     invite(line);
   };
-}
-
-function createLine(socket: Socket): Line {
-  const line: Line = {
-    socket,
-    waiting: [],
-    unanswered: 1,
-    isReady: false,
-    isHeld: false,
-  };
-  // Node resumes a connection whenever it is done with one of its requests
-  socket.on('resume', () => {
-    if (line.isHeld) socket.pause();
-  });
-  return line;
-}
-
-/** Closes a connection, whose packet may hold a thousand requests more. */
-function cutOff(socket: Socket): void {
-  stopParsing(socket);
-  socket.destroy();
 }
 
 /**

@@ -46,13 +46,12 @@ function encodeFeatures(
   const member = texts === undefined ? '' : `,"links":[${texts.join(',')}]`;
   if (list === undefined) {
     const room = FEATURE_ROOM + member.length;
-    const write = createFeatureWriter(keys, member);
-    return writeBody({ before: '', after: '', records, room, write }, exchange);
+    return writeBody(records, createFeatureWriter(keys, member), exchange, { room });
   }
   const numbers = `"numberMatched":${list.count},"numberReturned":${records.count}`;
   const before = `{"type":"FeatureCollection"${stamp},${numbers}${member},"features":[`;
-  const write = createFeatureWriter(keys);
-  return writeBody({ before, after: ']}', records, room: FEATURE_ROOM, write }, exchange);
+  const around = { before, after: ']}', room: FEATURE_ROOM };
+  return writeBody(records, createFeatureWriter(keys), exchange, around);
 }
 
 function listLinks({ links, base, pairs }: ListFacts): Link[] {

@@ -40,7 +40,7 @@ function encodeJson(
   exchange: Exchange,
 ): Buffer<ArrayBuffer> {
   if (keys !== undefined) {
-    return writeBody({ before, after, records, room: 0, write: createProjection(keys) }, exchange);
+    return writeBody(records, createProjection(keys), exchange, { before, after });
   }
   exchange.budget.charge(records.size * COPIED);
   const buffer = exchange.memory.take(before.length + records.size + after.length);
@@ -110,19 +110,15 @@ const COMMA = 0x2c;
 /** Nanoseconds for a byte of a record that is written. */
 const BYTE = 4;
 
-export interface RewrittenBody {
-  /** What stands around the records, in ASCII. */
-  readonly before: string;
-  readonly after: string;
-  readonly records: PageRecords;
-  /** Bytes that a record may need more than it has. */
-  readonly room: number;
-  readonly write: WriteRecord;
-}
-
+/**
+ * Writes a body of these records, each of which may need `room` bytes more than it has; `before`
+ * and `after` stand around them, in ASCII.
+ */
 export function writeBody(
-  { before, after, records, room, write }: RewrittenBody,
+  records: PageRecords,
+  write: WriteRecord,
   { memory, budget }: Pick<Exchange, 'memory' | 'budget'>,
+  { before = '', after = '', room = 0 }: { before?: string; after?: string; room?: number },
 ): Buffer<ArrayBuffer> {
   budget.expect(records.size * BYTE);
   const size = before.length + records.size + records.count * room + after.length;

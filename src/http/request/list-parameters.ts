@@ -87,10 +87,6 @@ export function parseExportQuery(pairs: readonly Pair[], zone: TimeZone): Export
   }));
 }
 
-export function parsePointQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
-  return readParameters(pairs, POINT_PARAMETERS, readKeys);
-}
-
 /** Reads the parameters of a list that has pages and nothing else; throws as that of points does. */
 export function parsePageQuery(pairs: readonly Pair[]): PageRequest {
   const pageSize = readParameters(pairs, PAGE_PARAMETERS, readPageSize);

@@ -49,10 +49,9 @@ import {
   POINTS_PARAMETERS,
   type PointsQuery,
   parsePageQuery,
-  parsePointQuery,
   parsePointsQuery,
 } from '../request/list-parameters.js';
-import { parameters } from '../request/parameter.js';
+import { parameters, readKeys, readParameters } from '../request/parameter.js';
 
 /** For programs, in the service's own order of preference. */
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
@@ -150,7 +149,7 @@ export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
     ...withPage(context, about, page, POINT_FORMATS),
     read({ path: { id }, pairs }) {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
-      return { id: Number(id), keys: parsePointQuery(pairs) };
+      return { id: Number(id), keys: readParameters(pairs, POINT_PARAMETERS, readKeys) };
     },
     find({ id, keys }, _asked, served) {
       const records = singleRecords([recordOf(id, served)]);
