@@ -19,7 +19,6 @@ export class HttpError extends Error {
 
 /** A form of a page whose fields cannot be used. */
 export class RefusedForm extends HttpError {
-  override readonly name = 'RefusedForm';
   /** What was posted, by the name of a field. */
   readonly posted: Readonly<Record<string, string>>;
 
@@ -30,8 +29,6 @@ export class RefusedForm extends HttpError {
 }
 
 export class NotFound extends HttpError {
-  override readonly name = 'NotFound';
-
   constructor(detail = 'Not found.') {
     super(404, { detail });
   }
@@ -44,8 +41,6 @@ export interface ParameterProblem {
 
 /** The parameters that cannot be used, all of them at once. */
 export class ParameterErrors extends HttpError {
-  override readonly name = 'ParameterErrors';
-
   constructor(problems: readonly ParameterProblem[]) {
     // names of clients may be those of every object, such as `constructor`
     const texts = new Map<string, string[]>();

@@ -28,17 +28,9 @@ export function readDraft(body: Body): Draft | Refused {
   }
   const fields = body.kind === 'json' ? (body.value as Fields) : formFields(body.fields);
   const problems: Record<string, string[]> = {};
-  const unsaid = new Map<string, number>();
   const fail: Fail = (field, text) => {
     problems[field] ??= [];
-    const texts = problems[field];
-    if (texts.length < MAX_MESSAGES) {
-      texts.push(text);
-    } else {
-      const more = (unsaid.get(field) ?? 0) + 1;
-      unsaid.set(field, more);
-      texts[MAX_MESSAGES] = `… and ${more} more.`;
-    }
+    problems[field].push(text);
     return undefined;
   };
   const lat = readDegrees('lat', fields, fail);
@@ -55,9 +47,11 @@ export function readDraft(body: Body): Draft | Refused {
     for (const { field, reason } of point) {
       if (problems[field] === undefined) fail(field, sentence(reason));
     }
-    return { problems };
   }
-  if (Object.keys(problems).length > 0) return { problems };
+  if (!('id' in point) || Object.keys(problems).length > 0) {
+    const few = Object.entries(problems).map(([field, texts]) => [field, fewOf(texts)]);
+    return { problems: Object.fromEntries(few) };
+  }
   const most = MAX_POSTED_BYTES - ROOM_FOR_THE_REST;
   const bytes = Buffer.byteLength(renderPoint(point));
   if (bytes > most) {
@@ -156,6 +150,11 @@ function typeName(value: unknown): string {
   if (typeof value === 'string') return 'str';
   if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'float';
   return 'dict';
+}
+
+function fewOf(texts: readonly string[]): readonly string[] {
+  const more = texts.length - MAX_MESSAGES;
+  return more > 0 ? [...texts.slice(0, MAX_MESSAGES), `… and ${more} more.`] : texts;
 }
 
 function sentence(reason: string): string {

@@ -9,12 +9,7 @@ import type { Address, ExportBegin, ExportPiece, LaneAnswer } from '../answer/qu
 import { Sender } from '../answer/sender.js';
 import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
-import {
-  ALLOW_READ,
-  EXPORT_FORMATS,
-  EXPORT_PATH,
-  type ExportFormat,
-} from '../request/addresses.js';
+import { ALLOW_READ, EXPORT_FORMATS, EXPORT_PATH } from '../request/addresses.js';
 import { clientOf } from '../request/client.js';
 import { NotFound } from '../request/http-error.js';
 import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
@@ -47,52 +42,42 @@ export const EXPORT_ADDRESS: Address = {
 
 /** All matches as one stream, in the format that the address ends with. */
 export function createExportHandler(context: Context): RouteHandlerMethod {
-  const handlers = new Map(EXPORT_FORMATS.map((one) => [one.name, createHandler(context, one)]));
-  return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { format } = request.params as { readonly format: string };
-    const handle = handlers.get(format);
-    if (handle === undefined) throw new NotFound();
-    await handle(request, reply);
-  };
-}
-
-function createHandler(
-  context: Context,
-  format: ExportFormat,
-): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
-  const { current, compress, zone, originOf, origin } = context;
-  const isCoded = compress && format.isCompressed !== true;
-  const codingOf = isCoded ? createCodingOf(['gzip', 'identity']) : undefined;
+  const { current, compress, zone, originOf, origin, corsOrigin } = context;
   const sender = new Sender(context, FACTS.name);
-  const heads = new Heads({ ...context, compress: isCoded }, FACTS);
+  const gzipOf = createCodingOf(['gzip', 'identity']);
   const seed = hashText('', seedOf(context));
-  const name = `attachment; filename="points.${format.name}"`;
-  // without an order the same points may come in another one after a merge
-  const described = { ...format, isWeak: true, headers: { 'Content-Disposition': name } };
+  const formats = new Map(
+    EXPORT_FORMATS.map((format) => {
+      const isCoded = compress && format.isCompressed !== true;
+      const headers = { 'Content-Disposition': `attachment; filename="points.${format.name}"` };
+      const heads = new Heads({ corsOrigin, compress: isCoded }, FACTS);
+      // without an order the same points may come in another one after a merge
+      return [format.name, { ...format, isCoded, isWeak: true, headers, heads }];
+    }),
+  );
 
-  /** What the answers begin with that the client may get: compressed, where it may be, then not. */
-  function headsOf(state: State, target: string, isGzipped: boolean): AnswerHead[] {
-    const content = spellHash(hashText(`${target} ${state.name}`, seed));
-    const plain = heads.of(state, described, content, false);
-    return isGzipped ? [codedHead(plain, 'gzip'), plain] : [plain];
-  }
-
-  return async (request, reply) => {
+  return async (request: FastifyRequest, reply: FastifyReply) => {
     const { raw } = request;
     const target = raw.url!;
+    const format = formats.get((request.params as { readonly format: string }).format);
+    if (format === undefined) throw new NotFound();
     // no link needs the origin, but hosts that are not allowed are told nothing
     originOf(raw);
     const query = parseExportQuery(parseQueryString(queryOf(target)), zone);
-    const isGzipped = codingOf?.(raw.headers['accept-encoding']) === 'gzip';
-    const state = current.generation.state();
-    judge(raw.headers, state);
-    if (sender.sendKnown(reply, state, headsOf(state, target, isGzipped))) return;
-    const start = (of: State): void => {
-      // by now there may be another state than the one that was asked for
-      judge(raw.headers, of);
-      const [head] = headsOf(of, target, isGzipped);
-      sender.begin(reply, format.name, linesWithBody(head!));
+    const isGzipped = format.isCoded && gzipOf(raw.headers['accept-encoding']) === 'gzip';
+    /** The answers that the client may get: compressed, where it may be, then as it is. */
+    const headsOf = (state: State): AnswerHead[] => {
+      const content = spellHash(hashText(`${target} ${state.name}`, seed));
+      const plain = format.heads.of(state, format, content, false);
+      return isGzipped ? [codedHead(plain, 'gzip'), plain] : [plain];
     };
+    const start = (state: State): void => {
+      // by now there may be another state than the one that was asked for
+      judge(raw.headers, state);
+      sender.begin(reply, format.name, linesWithBody(headsOf(state)[0]!));
+    };
+    const state = current.generation.state();
+    if (sender.sendKnown(reply, state, headsOf(state))) return;
     if (raw.method === 'HEAD') {
       start(state);
       reply.raw.end();

@@ -145,13 +145,11 @@ function collectionOf({ origin, served, kept }: Place): object {
   };
 }
 
-interface Extent {
+/** Where all points lie, and when they were created; the whole world and any time where none is. */
+function extentOf({ generation: { engine, delta }, state: { length } }: Served): {
   readonly bbox: readonly Degrees[];
   readonly interval: readonly (string | null)[];
-}
-
-/** Where all points lie, and when they were created; the whole world and any time where none is. */
-function extentOf({ generation: { engine, delta }, state: { length } }: Served): Extent {
+} {
   const { boxIndex, byCreatedAt, count } = engine.dataset;
   const { minX, minY, maxX, maxY } = boxIndex.root;
   let [west, south, east, north] = [minX, minY, maxX, maxY];
@@ -194,7 +192,7 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
         records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
         keys: query.keys,
-        related: [collectionLink(origin)],
+        related: [linkTo('collection', origin + COLLECTION_PATH)],
       };
     },
   };
@@ -206,10 +204,6 @@ function behind(pairs: readonly Pair[], id: number): Pair[] {
     pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),
   );
   return [...others.values(), { name: AFTER, value: String(id) }];
-}
-
-function collectionLink(origin: string): Link {
-  return linkTo('collection', origin + COLLECTION_PATH);
 }
 
 function itemAddress(context: ViewContext): ReadAddress<WantedPoint> {
@@ -224,7 +218,7 @@ function itemAddress(context: ViewContext): ReadAddress<WantedPoint> {
       const { origin, path } = asked;
       const page = point.find(wanted, asked, ...means) as Page;
       const self = linkTo('self', `${origin}${ITEMS_PATH}/${path['id']}`, GEOJSON.mediaType);
-      return { ...page, related: [self, collectionLink(origin)] };
+      return { ...page, related: [self, linkTo('collection', origin + COLLECTION_PATH)] };
     },
   };
 }
