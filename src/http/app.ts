@@ -146,7 +146,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   // methods that the router does not know end here whatever the address
   app.setNotFoundHandler((request, reply) => fail(request, reply));
   if (audience !== 'clients') {
-    addOperations(app, service, context, { adminToken, isPrivate: audience === 'operators' });
+    addOperations(app, service, context.tokens, adminToken, audience === 'operators');
   }
   for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
@@ -198,14 +198,14 @@ function isForOperators(request: FastifyRequest): boolean {
 }
 
 /** Headers of all that does not take the hot path of a responder. */
-function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, sending: Context): void {
-  const { corsOrigin } = sending;
+function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context: Context): void {
+  const { corsOrigin } = context;
   reply.headers(corsHeaders(request.headers.origin, corsOrigin));
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
   const isFile = request.routeOptions.config?.isFile === true;
   const vary = varyOf({ corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
-  if (sending.closing()) reply.header('Connection', 'close');
+  if (context.closing()) reply.header('Connection', 'close');
 }
 
 /** Makes ids for requests that bring none, at a fifth of what a random UUID costs. */

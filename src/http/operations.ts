@@ -7,7 +7,6 @@ import type { Tokens } from '../posts/tokens/file.js';
 import { type Current, pointsServed } from '../reload/current.js';
 import type { Waiting } from '../reload/reload.js';
 import { createKeptState } from './answer/at-least.js';
-import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
 import {
   LIVE_PATH,
@@ -37,20 +36,18 @@ export interface Service {
   metrics(): Promise<string>;
 }
 
-interface Access {
-  readonly adminToken: string | undefined;
-  /** Whether only operators reach the address, so that nothing needs to be kept from anybody. */
-  readonly isPrivate: boolean;
-}
-
 const VERSION = version();
 
-/** Adds what operators ask for: health, metrics and, with an admin's token, the reload by hand. */
+/**
+ * Adds what operators ask for: health, metrics and, with an admin's token, the reload by hand. Where
+ * only operators reach the address, it `isPrivate`: nothing needs to be kept from anybody.
+ */
 export function addOperations(
   app: FastifyInstance,
   service: Service,
-  { tokens }: Pick<Context, 'tokens'>,
-  { adminToken, isPrivate }: Access,
+  tokens: Tokens,
+  adminToken: string | undefined,
+  isPrivate: boolean,
 ): void {
   const config = { isOperation: true };
   const read = (url: string, handler: RouteHandlerMethod): unknown =>

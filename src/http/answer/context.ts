@@ -28,7 +28,17 @@ export interface Posting {
   readonly uploads: Uploads | undefined;
 }
 
-export interface Answering {
+/** What views are made with, in the threads of the slow lane, too. */
+export interface ViewContext {
+  /** Where times without an offset stand. */
+  readonly zone: TimeZone;
+  readonly site: Site;
+  readonly media: string | undefined;
+  /** Undefined where points are only read. */
+  readonly posting: object | undefined;
+}
+
+export interface Context extends ViewContext {
   readonly logger: Logger;
   readonly stats: RequestStats;
   /** Origins whose pages may read answers; `*` for any. */
@@ -42,25 +52,12 @@ export interface Answering {
   /** True once no new connections are taken: answers then ask clients to close theirs. */
   readonly closing: () => boolean;
   readonly current: Current;
-  /** Where times without an offset stand. */
-  readonly zone: TimeZone;
   readonly origin: OriginSettings;
   readonly originOf: OriginOf;
   readonly answerCacheBytes: number;
   readonly maxPageBytes: number;
   readonly compress: boolean;
   readonly slowLane: SlowLane;
-}
-
-export interface ViewContext {
-  readonly zone: TimeZone;
-  readonly site: Site;
-  readonly media: string | undefined;
-  /** Undefined where points are only read. */
-  readonly posting: object | undefined;
-}
-
-export interface Context extends Answering, ViewContext {
   readonly tokens: Tokens;
   readonly posting: Posting | undefined;
   /** Bytes of the bodies that are coming in, and of the batches that are being answered. */

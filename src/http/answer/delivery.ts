@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import type { BodyMemory } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import type { AnswerCache, AnswerKey } from './answer-cache.js';
-import type { Answering } from './context.js';
+import type { Context } from './context.js';
 import type { AnswerHead } from './head.js';
 import type { Made } from './question.js';
 import type { Sender } from './sender.js';
@@ -23,7 +23,7 @@ export interface Delivery {
 }
 
 /** Makes the delivery of a thread's answers: compression, answer cache, outbox. */
-export function createDelivery({ logger }: Answering, answers: AnswerCache): Delivery {
+export function createDelivery({ logger }: Context, answers: AnswerCache): Delivery {
   const compress = createCompression();
   const outbox = createOutbox();
 

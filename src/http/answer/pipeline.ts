@@ -9,7 +9,7 @@ import { createCodingOf, Negotiation } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
 import { AnswerCache, answerKey, Joins } from './answer-cache.js';
-import type { Answering } from './context.js';
+import type { Context } from './context.js';
 import { createDelivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { type Asked, createMake, type PageQuestion, type View } from './question.js';
@@ -26,19 +26,19 @@ export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
  * Makes the one way from a request to its answer: origin, answer cache, parameters, format,
  * validators, page, delivery. All views of a thread share an answer cache and a delivery.
  */
-export function createPipeline(answering: Answering): Pipeline {
-  const { current, stats, originOf } = answering;
-  const codingOf = answering.compress ? createCodingOf() : undefined;
-  const answers = new AnswerCache(answering.answerCacheBytes);
-  const delivery = createDelivery(answering, answers);
+export function createPipeline(context: Context): Pipeline {
+  const { current, stats, originOf } = context;
+  const codingOf = context.compress ? createCodingOf() : undefined;
+  const answers = new AnswerCache(context.answerCacheBytes);
+  const delivery = createDelivery(context, answers);
   const allow = createAllowance();
   const joins = new Joins();
-  const seed = seedOf(answering);
+  const seed = seedOf(context);
 
   return function serve(view) {
     const { formats, isPersonal } = view;
-    const sender = new Sender(answering, view.name);
-    const make = createMake(answering, view);
+    const sender = new Sender(context, view.name);
+    const make = createMake(context, view);
     const negotiation = new Negotiation(formats);
     return handle;
 
@@ -100,7 +100,7 @@ export function createPipeline(answering: Answering): Pipeline {
         if (made !== undefined) delivery.send(made, job);
       } catch (error) {
         if (error !== EXCEEDED) throw error;
-        const client = clientOf(raw, answering.origin.trustProxy);
+        const client = clientOf(raw, context.origin.trustProxy);
         void hand({ ...question, state, generation: identityOf(generation), client }, job);
       }
     }
@@ -109,7 +109,7 @@ export function createPipeline(answering: Answering): Pipeline {
       const { reply } = job;
       const { socket } = reply.request.raw;
       try {
-        const made = await askSlowLane(answering.slowLane, question, formats, socket);
+        const made = await askSlowLane(context.slowLane, question, formats, socket);
         if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
         delivery.send(made, { ...job, memory: FRESH_MEMORY });
       } catch (error) {
@@ -123,7 +123,7 @@ export function createPipeline(answering: Answering): Pipeline {
  * The hash of all that decides about the answers of this service besides snapshot and address, and
  * so whether a client's copy is still good. Another version may render the same page otherwise.
  */
-export function seedOf({ zone, origin, maxPageBytes }: Answering): Hash {
+export function seedOf({ zone, origin, maxPageBytes }: Context): Hash {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { QueryWork } from '../formats/representation.js';
-import type { Answering, Observe } from './context.js';
+import type { Context, Observe } from './context.js';
 import {
   type AnswerHead,
   bodilessLines,
@@ -26,12 +26,12 @@ export interface Answer extends AnswerHead {
  * id of the request: in a stream and with 201 always, else where the client gave it one.
  */
 export class Sender {
-  readonly #sending: Answering;
+  readonly #context: Context;
   readonly observe: Observe;
 
-  constructor(sending: Answering, route: string) {
-    this.#sending = sending;
-    this.observe = sending.stats.route(route);
+  constructor(context: Context, route: string) {
+    this.#context = context;
+    this.observe = context.stats.route(route);
   }
 
   /**
@@ -69,7 +69,7 @@ export class Sender {
     onSent?: () => void,
   ): void {
     const response = this.#take(reply);
-    const { writeHead, note } = this.#sending;
+    const { writeHead, note } = this.#context;
     writeHead(response, status, this.#ownLines(reply.request, lines, status === 201));
     // Node itself leaves the body out for HEAD
     response.end(body, onSent);
@@ -90,7 +90,7 @@ export class Sender {
    * body breaks off, and the client can tell, since the last chunk is missing.
    */
   async sendPieces(reply: FastifyReply, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-    const { note, logger } = this.#sending;
+    const { note, logger } = this.#context;
     const { raw: response, request } = reply;
     let goOn = (): void => {};
     response.once('close', () => goOn());
@@ -117,12 +117,12 @@ export class Sender {
   #take(reply: FastifyReply): ServerResponse {
     reply.hijack();
     const { raw: response } = reply;
-    if (this.#sending.closing()) response.shouldKeepAlive = false;
+    if (this.#context.closing()) response.shouldKeepAlive = false;
     return response;
   }
 
   #ownLines({ raw, id }: FastifyRequest, lines: string, isNamed: boolean): string {
-    const { corsOrigin } = this.#sending;
+    const { corsOrigin } = this.#context;
     let head = lines;
     if (corsOrigin[0] !== '*') head += linesOf(corsHeaders(raw.headers.origin, corsOrigin));
     if (isNamed || raw.headers['x-request-id'] !== undefined) head += `X-Request-Id: ${id}\r\n`;
@@ -130,7 +130,7 @@ export class Sender {
   }
 
   #count(request: FastifyRequest, status: number, representation: string): void {
-    const { accessLog, logger } = this.#sending;
+    const { accessLog, logger } = this.#context;
     const seconds = (performance.now() - request.startedAt) / 1000;
     this.observe(status, representation, seconds);
     if (accessLog > 0 && Math.random() < accessLog) {

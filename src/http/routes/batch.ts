@@ -4,7 +4,7 @@ import { AT_ONCE, Budget, EXCEEDED } from '../../model/budget.js';
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { createTurnstile } from '../../posts/media/shares.js';
-import { type GenerationParts, identityOf, type State } from '../../reload/current.js';
+import { type GenerationParts, identityOf } from '../../reload/current.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { fixedHeaders, linesOf } from '../answer/head.js';
 import {
@@ -65,6 +65,10 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   const lineOf = createLineMaker(context);
   const takeTurn = createTurnstile();
   const sender = new Sender(context, 'batch');
+  const fixed = {
+    ...fixedHeaders(ALLOW_BATCH, { corsOrigin: context.corsOrigin }),
+    ...{ 'Content-Type': LINE_FORMAT.contentType, 'Cache-Control': 'no-store' },
+  };
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { raw } = request;
@@ -78,7 +82,9 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const state = generation.state();
     judge(raw.headers, state);
     takeRoom(context, reply, client, PARSED_TIMES * body.length + OTHER_BYTES);
-    sender.begin(reply, 'none', headOf(context, state));
+    const { lastModified, name } = state;
+    const own = { 'Last-Modified': lastModified, 'Waypost-Snapshot': `"${name}"` };
+    sender.begin(reply, 'none', linesOf({ ...fixed, ...own }));
     const batch = { request, served: { generation, state }, client };
     await sender.sendPieces(reply, chunksOf(batch, questions, reply.raw));
   }
@@ -137,16 +143,6 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   guest.grow(bytes);
   if (isTurnedOut) throw noRoomForBody();
   raw.once('close', () => guest.leave());
-}
-
-function headOf({ corsOrigin }: Context, { lastModified, name }: State): string {
-  return linesOf({
-    ...fixedHeaders(ALLOW_BATCH, { corsOrigin }),
-    'Content-Type': LINE_FORMAT.contentType,
-    'Cache-Control': 'no-store',
-    'Last-Modified': lastModified,
-    'Waypost-Snapshot': `"${name}"`,
-  });
 }
 
 /**

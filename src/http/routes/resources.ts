@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { version } from '../../model/quote.js';
-import type { Answering, Context, ViewContext } from '../answer/context.js';
+import type { Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
 import { type Address, optionsOf, type ReadAddress, type View } from '../answer/question.js';
@@ -157,17 +157,17 @@ export function createFinder(
 }
 
 /** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
-export function addResource(app: FastifyInstance, resource: Resource, answering: Answering): void {
+export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
   const { path, get } = resource;
   app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
 
   if (!path.endsWith('/')) return;
-  addSlash(app, path, answering);
+  addSlash(app, path, context);
 }
 
 /** Lets an address without the slash at its end lead to the one with it. */
-export function addSlash(app: FastifyInstance, path: string, answering: Answering): void {
+export function addSlash(app: FastifyInstance, path: string, context: Context): void {
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
@@ -179,27 +179,27 @@ export function addSlash(app: FastifyInstance, path: string, answering: Answerin
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
       // 308 keeps a body and its method
-      leadTo(answering, address, isRead ? 301 : 308, request, reply);
+      leadTo(context, address, isRead ? 301 : 308, request, reply);
     },
   });
 }
 
 /** Lets `/` lead to the list of resources. */
-export function addFrontDoor(app: FastifyInstance, answering: Answering): void {
+export function addFrontDoor(app: FastifyInstance, context: Context): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/',
     handler: (request, reply) => {
       // the router takes the target `*` for this address
       if (pathOf(request.raw.url!) !== '/') throw new NotFound();
-      leadTo(answering, ROOT_PATH, 302, request, reply);
+      leadTo(context, ROOT_PATH, 302, request, reply);
     },
   });
 }
 
 /** Redirects to an address of this service, which names a host only where the settings do. */
 function leadTo(
-  { origin, originOf }: Answering,
+  { origin, originOf }: Context,
   address: string,
   status: 301 | 302 | 308,
   request: FastifyRequest,
