@@ -1,3 +1,4 @@
+import { isObject } from '../../model/units.js';
 import { POINTS_PATH } from '../request/addresses.js';
 import { type Html, html, type KeyLink, NOTHING } from './html.js';
 import type { Column, Site } from './site.js';
@@ -28,13 +29,21 @@ export const POINT_COLUMNS: readonly Column[] = [
 
 export const NOTIFICATION_COLUMNS: readonly Column[] = [
   { label: 'Id', keys: ['id'], cell: ({ id }) => text(id) },
-  { label: 'Comment', keys: ['comment'], cell: (one) => text(commentOf(one)['comment']) },
-  { label: 'By', keys: ['comment'], cell: (one) => text(commentOf(one)['user']) },
-  { label: 'Created', keys: ['comment'], cell: (one) => time(commentOf(one)['created_at']) },
+  {
+    label: 'Comment',
+    keys: ['comment'],
+    cell: ({ comment }) => text(fieldsOf(comment)['comment']),
+  },
+  { label: 'By', keys: ['comment'], cell: ({ comment }) => text(fieldsOf(comment)['user']) },
+  {
+    label: 'Created',
+    keys: ['comment'],
+    cell: ({ comment }) => time(fieldsOf(comment)['created_at']),
+  },
   {
     label: 'Point',
     keys: ['comment'],
-    cell: (one, site) => pointLink(commentOf(one)['map_data_point'], site),
+    cell: ({ comment }, site) => pointLink(fieldsOf(comment)['map_data_point'], site),
   },
 ];
 
@@ -57,8 +66,8 @@ function imagePath(path: unknown, prefix: string): string | undefined {
   return typeof path === 'string' && IMAGE.test(path) ? prefix + encodeURI(path) : undefined;
 }
 
-function commentOf({ comment }: Fields): Fields {
-  return typeof comment === 'object' && comment !== null ? (comment as Fields) : {};
+function fieldsOf(value: unknown): Fields {
+  return isObject(value) ? value : {};
 }
 
 function pointLink(id: unknown, { prefix }: Site): Html {
@@ -108,7 +117,7 @@ function time(value: unknown): Html {
 /** The records as a table, with the columns that any of them has something for. */
 export function recordTable(
   columns: readonly Column[],
-  records: readonly Uint8Array[],
+  records: readonly string[],
   site: Site,
 ): Html {
   const all = records.map(parse);
@@ -127,11 +136,9 @@ ${rows}</tbody></table></div>
 }
 
 /** A record that is no JSON, which a packed file may have, shows nothing in the table. */
-function parse(record: Uint8Array): Fields {
+function parse(record: string): Fields {
   try {
-    const bytes = Buffer.from(record.buffer, record.byteOffset, record.length);
-    const value: unknown = JSON.parse(bytes.toString());
-    return typeof value === 'object' && value !== null ? (value as Fields) : {};
+    return fieldsOf(JSON.parse(record));
   } catch {
     return {};
   }

@@ -30,8 +30,11 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     isNamedByBody: true,
     isTimed: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
-      const all = Array.from({ length: page.records.count }, (_, i) => page.records.at(i));
-      const records = all.map(showing(page.keys));
+      const show = showing(page.keys);
+      const records = Array.from({ length: page.records.count }, (_, i) => {
+        const { buffer, byteOffset, length } = show(page.records.at(i));
+        return Buffer.from(buffer, byteOffset, length).toString();
+      });
       const answer = { method: 'GET', target, status: 200, headers, snapshot };
       return renderPage(
         site,
@@ -61,10 +64,8 @@ export function sendErrorPage(
   const title = `${status} ${STATUS_CODES[status] ?? 'Error'}`;
   const posted = error instanceof RefusedForm ? { posted: error.posted } : {};
   const about = subject === undefined ? NOWHERE : below(subject, reply);
-  const record = Buffer.from(JSON.stringify(body));
-  void reply.send(
-    renderPage(site, about, { ...shownOf(reply, title, record), problems, ...posted }),
-  );
+  const shown = { ...shownOf(reply, title, JSON.stringify(body)), problems, ...posted };
+  void reply.send(renderPage(site, about, shown));
 }
 
 /** Answers with the page of a record that a form has made, whose own address is `made`. */
@@ -74,7 +75,7 @@ export function sendCreatedPage(
   subject: Subject,
   title: string,
   made: string,
-  record: Uint8Array,
+  record: string,
 ): void {
   setPageHeaders(reply, site);
   const shown = { ...shownOf(reply, title, record), made };
@@ -91,7 +92,7 @@ function below(subject: Subject, { request }: FastifyReply): Subject {
   return { ...subject, crumbs: [...crumbs, { label: name, path: pathOf(request.raw.url!) }] };
 }
 
-function shownOf(reply: FastifyReply, title: string, record: Uint8Array): Shown {
+function shownOf(reply: FastifyReply, title: string, record: string): Shown {
   const { method, url } = reply.request.raw;
   // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
   // length

@@ -35,7 +35,7 @@ export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsT
   /** Headers of the answer but its length, which is not known before it is made. */
   readonly headers: Readonly<Record<string, unknown>>;
   /** The JSON of each record, or of what else the answer says. */
-  readonly records: readonly Uint8Array[];
+  readonly records: readonly string[];
   readonly alternatives: readonly Offer[];
   /** What was wrong with the request, by parameter or field; of the whole by `detail`. */
   readonly problems?: Problems;
@@ -66,8 +66,8 @@ export function renderPage(
   const isGood = shown.status < 300;
   const hasTable = columns.length > 0 && records.length > 0 && isGood;
   const hasMap = isPoints && list !== undefined;
-  const bytes = records.reduce((sum, { length }) => sum + length, 0);
-  budget.charge(bytes * (hasTable ? BYTE + BYTE_IN_TABLE : BYTE));
+  const size = records.reduce((sum, { length }) => sum + length, 0);
+  budget.charge(size * (hasTable ? BYTE + BYTE_IN_TABLE : BYTE));
   const path = ownPath(site, target);
   const pairs = parseQueryString(queryOf(target));
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
@@ -231,16 +231,12 @@ const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
 }));
 
 function jsonOf({ list, records }: Shown, links: readonly KeyLink[]): Value {
-  if (list === undefined) return records.map((one) => readableJson(textOf(one), links));
+  if (list === undefined) return records.map((one) => readableJson(one, links));
   const { text } = readableJson(JSON.stringify({ count: list.count, ...list.links() }), LIST_LINKS);
   const envelope = new Html(text.slice(0, -'\n}'.length));
   const shown = records.map((record, index) => {
-    const one = readableJson(textOf(record), links, '    ');
+    const one = readableJson(record, links, '    ');
     return html`${index > 0 && ','}\n    ${one}`;
   });
   return html`${envelope},\n  <b>"results"</b>: [${shown}${records.length > 0 && '\n  '}]\n}`;
-}
-
-function textOf({ buffer, byteOffset, length }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, length).toString();
 }

@@ -105,7 +105,7 @@ export function addPosting(
       reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, ...own, ...SHARED });
       const made = `${site.prefix}${POINTS_PATH}${id}/`;
       const title = `Map data point ${id}`;
-      sendCreatedPage(reply, site, subject, title, made, Buffer.from(record));
+      sendCreatedPage(reply, site, subject, title, made, record);
       return reply;
     }
     const lines = linesOf(own) + fixed;
