@@ -9,6 +9,7 @@ import type { Deltas } from '../reload/deltas.js';
 import {
   isShared,
   JournalUnavailable,
+  type Move,
   type OwnJournal,
   type Post,
   readAll,
@@ -56,11 +57,11 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
   async function take(): Promise<void> {
     // posts that move come behind all others, and are looked at then
     for (;;) {
-      const moves = new Map<number, number>();
+      const moves: Move[] = [];
       for await (const posts of readAll(journal, through, journal.state.lastSequence)) {
         for (const post of posts) await look(post, moves);
       }
-      if (moves.size === 0) return;
+      if (moves.length === 0) return;
       for (const { sequence, id, movedFrom } of await journal.move(moves)) {
         const ids = { from: movedFrom, to: id };
         logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
@@ -68,7 +69,7 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
     }
   }
 
-  async function look(post: Post, moves: Map<number, number>): Promise<void> {
+  async function look(post: Post, moves: Move[]): Promise<void> {
     const { sequence, createdAt } = post;
     through = sequence;
     // it was kept under the id that it had before
@@ -80,7 +81,10 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
       keptTimes.add(createdAt);
       await beginning.add(acceptedOf(post));
     } else if (standing === 'retired') retired.push({ sequence, createdAt });
-    else moves.set(sequence, await journal.takeId());
+    else {
+      const id = await journal.takeId();
+      moves.push({ sequence, id, record: JSON.stringify({ ...JSON.parse(post.record), id }) });
+    }
   }
 
   // most posts are looked at while others are accepted

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
-import type { NewPost } from './journal.js';
+import type { Move, NewPost } from './journal.js';
 import type { OfJournal, OfStore, Told } from './sqlite-journal.js';
 import { Store } from './store.js';
 
@@ -15,7 +15,7 @@ const main: Calls<OfJournal> = new Calls(parentPort!, {
   append: (posts: readonly NewPost[]) => told(store!.append(posts)),
   read: (after: number, limit: number) => told(store!.read(after, limit)),
   find: (key: string) => told(store!.find(key)),
-  move: (ids: ReadonlyMap<number, number>) => told(store!.move(ids)),
+  move: (moves: readonly Move[]) => told(store!.move(moves)),
   prune: (sequences: readonly number[]) => told(store!.prune(sequences)),
   look: () => told(store!.look()),
   close() {

@@ -48,6 +48,9 @@ export function postOf(row: PostRow): Post {
   };
 }
 
+/** The sequence of a post, the id that it is to get, and its record with that id. */
+export type Move = Pick<Post, 'sequence' | 'id' | 'record'>;
+
 /** What became of a post: its sequence, or the post that used its key before. */
 export type Appended = number | Post;
 
@@ -68,17 +71,14 @@ export interface JournalState {
   readonly removed: number;
   readonly bytes: number;
   /** How far what was told is behind; undefined where nobody else writes. */
-  readonly lag?: JournalLag;
+  readonly lag?: {
+    readonly posts: number;
+    readonly seconds: number;
+    /** How often posts were gone that had been told. */
+    readonly losses: number;
+  };
   /** Why nothing can be written now; undefined where all is well. */
   readonly problem: string | undefined;
-}
-
-/** How far an instance is behind what all instances have journaled. */
-export interface JournalLag {
-  readonly posts: number;
-  readonly seconds: number;
-  /** How often posts were gone that had been told. */
-  readonly losses: number;
 }
 
 /** Takes posts in the order of their sequences; the next ones come when it is done. */
@@ -106,10 +106,10 @@ export interface Journal {
   /** The post that a key was used for. */
   find(key: string): Promise<Post | undefined>;
   /**
-   * Gives posts other ids, by their sequences: each becomes a post with a sequence of its own, and
-   * nobody is told. Returns these. Rejects with {@link JournalUnavailable}.
+   * Gives posts other ids: each becomes a post with a sequence of its own, and nobody is told.
+   * Returns these; what is not there any more is left out. Rejects with {@link JournalUnavailable}.
    */
-  move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]>;
+  move(moves: readonly Move[]): Promise<readonly Post[]>;
   /** Waits for what is under way and gives the journal free for other processes. */
   close(): Promise<void>;
 }

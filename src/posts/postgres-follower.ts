@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { JournalUnavailable, type Listener, postOf } from './journal.js';
 import type { Link } from './postgres-link.js';
-import { type BatchRow, type Head, readHead } from './postgres-schema.js';
+import { type BatchRow, COLUMNS, type Head, readHead } from './postgres-schema.js';
 
 /** Posts that are read and told at a time. */
 const PIECE = 1_024;
@@ -115,7 +115,7 @@ export class Follower {
     const { sequence, batch } = this.#told;
     const { lastSequence, pruned } = this.head;
     const rows = await link.read<BatchRow>(
-      `SELECT * FROM waypost.posts WHERE sequence BETWEEN $1 AND $2
+      `SELECT ${COLUMNS} FROM waypost.posts WHERE sequence BETWEEN $1 AND $2
         ORDER BY sequence LIMIT ${PIECE}`,
       [sequence, lastSequence],
     );

@@ -6,6 +6,7 @@ import {
   type JournalState,
   JournalUnavailable,
   type Listener,
+  type Move,
   type NewPost,
   type Post,
   type PostRow,
@@ -19,6 +20,7 @@ import { connect, type Link, Refused } from './postgres-link.js';
 import {
   APPEND,
   appendedOf,
+  COLUMNS,
   givenOf,
   ID_BLOCK,
   migrate,
@@ -158,25 +160,19 @@ class DatabaseJournal implements SharedJournal {
   }
 
   async find(key: string): Promise<Post | undefined> {
-    const byKey = 'SELECT * FROM waypost.posts WHERE key = $1';
+    const byKey = `SELECT ${COLUMNS} FROM waypost.posts WHERE key = $1`;
     const [row] = await this.#session.read<PostRow>(byKey, [key]);
     return row && postOf(row);
   }
 
-  async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
-    const posts: { sequence: number; id: number; record: string }[] = [];
-    for (const [sequence, id] of ids) {
-      const [post] = await this.read(sequence - 1, 1);
-      if (post?.sequence !== sequence) continue;
-      posts.push({ sequence, id, record: JSON.stringify({ ...JSON.parse(post.record), id }) });
-    }
+  async move(moves: readonly Move[]): Promise<readonly Post[]> {
     // nobody may be told of others while work has the journal to itself
     if (this.#isHeld) throw new JournalUnavailable('the journal fails: a point has to move');
     // what was told of them is not so any more
     return this.#session.alone(async () => {
       this.#follower.stand(this.#follower.standstill ?? 'moved');
       const move = 'SELECT * FROM waypost.move($1, $2::text::json)';
-      const rows = await this.#session.write<PostRow>(move, [newName(), JSON.stringify(posts)]);
+      const rows = await this.#session.write<PostRow>(move, [newName(), JSON.stringify(moves)]);
       await this.#follower.look(this.#session);
       return rows.map(postOf);
     });

@@ -38,6 +38,9 @@ export interface Head {
   readonly leastId: number;
 }
 
+/** Named, so that a later version may add others while this one reads. */
+export const COLUMNS = 'sequence, id, created_at, record, key, body, batch, moved_from';
+
 /** A row of the posts. */
 export interface BatchRow extends PostRow {
   /** The name of the batch that the post came with. */
@@ -100,7 +103,7 @@ export async function readRows(
   limit: number,
 ): Promise<readonly Post[]> {
   const rows = await link.read<PostRow>(
-    `SELECT * FROM waypost.posts
+    `SELECT ${COLUMNS} FROM waypost.posts
       WHERE sequence > $1 AND sequence <= $2 AND (moved_to IS NULL OR moved_to > $2)
       ORDER BY sequence LIMIT $3`,
     [after, through, limit],

@@ -12,6 +12,7 @@ import {
   JournalUnavailable,
   JournalUnwritable,
   type Listener,
+  type Move,
   type NewPost,
   type OwnJournal,
   type Post,
@@ -132,9 +133,9 @@ class FileJournal implements OwnJournal {
     return this.#told(this.#store.call('find', key));
   }
 
-  async move(ids: ReadonlyMap<number, number>): Promise<readonly Post[]> {
+  async move(moves: readonly Move[]): Promise<readonly Post[]> {
     await this.#batches.written();
-    return this.#told(this.#store.call('move', ids));
+    return this.#told(this.#store.call('move', moves));
   }
 
   prune(sequences: readonly number[]): Promise<void> {

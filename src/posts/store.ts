@@ -12,7 +12,7 @@ import {
   StoreError,
   storeError,
 } from './database.js';
-import type { Appended, JournalState, NewPost, Post } from './journal.js';
+import type { Appended, JournalState, Move, NewPost, Post } from './journal.js';
 import {
   changeOf,
   type Identity,
@@ -96,17 +96,17 @@ export class Store {
   }
 
   /** Gives posts other ids, each under a sequence of its own. */
-  move(ids: ReadonlyMap<number, number>): readonly Post[] {
+  move(moves: readonly Move[]): readonly Post[] {
+    const gone = new Set(moves.map(({ sequence }) => sequence));
     return this.#write((added) => {
       let { lastSequence } = this.#memory.head;
-      for (const [sequence, id] of ids) {
+      for (const { sequence, id, record } of moves) {
         const [post] = this.read(sequence - 1, 1);
         if (post?.sequence !== sequence) continue;
-        const record = JSON.stringify({ ...JSON.parse(post.record), id });
         added.push({ movedFrom: post.id, ...post, sequence: ++lastSequence, id, record });
       }
       return added;
-    }, new Set(ids.keys()));
+    }, gone);
   }
 
   /** Forgets posts; without any it tries whether something can be written. */

@@ -6,7 +6,7 @@ import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
-import { appendAll, makeJournal, newPost, postsIn } from '../support/journals.js';
+import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
 import {
   blockOf,
   CREATED_AT,
@@ -36,7 +36,7 @@ async function exported(path: string, after = 0): Promise<[output: string, said:
 async function fill(journal: Journal): Promise<void> {
   const posts = [newPost(101), newPost(102, '7 a b'), newPost(103, '- c'), newPost(104)];
   await appendAll(journal, posts);
-  await journal.move(new Map([[3, 120]]));
+  await journal.move([moveOf(3, 103, 120)]);
 }
 
 test('list and export read a journal that no process has open, and a copy of one that is', async () => {
@@ -169,7 +169,7 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     writeNative(snapshot, [block], [notification(1)], mark);
     for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
     await journal.prune([2]);
-    if (moved) await journal.move(new Map([[3, 20]]));
+    if (moved) await journal.move([moveOf(3, 13, 20)]);
     await journal.close();
     const lines: string[] = [];
     await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });

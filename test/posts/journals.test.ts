@@ -13,7 +13,15 @@ import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
-import { appendAll, keyOf, newPost, numbers, numbersIn, postsIn } from '../support/journals.js';
+import {
+  appendAll,
+  keyOf,
+  moveOf,
+  newPost,
+  numbers,
+  numbersIn,
+  postsIn,
+} from '../support/journals.js';
 import { failure, makeFolder, pluck, refusal, test } from '../support/uvu.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
@@ -123,11 +131,11 @@ for (const kind of [FILE, DATABASE]) {
     const place = await kind.place();
     const journal = await opened(place);
     await appendAll(journal, [newPost(1, '- a'), newPost(2), newPost(3)]);
-    const ids = new Map([1, 3, 99].map((sequence) => [sequence, sequence + 10]));
-    const moved = await journal.move(ids);
+    const moves = [1, 3, 99].map((sequence) => moveOf(sequence, sequence, sequence + 10));
+    const moved = await journal.move(moves);
     assert.is(numbers(moved), '4:11 5:13');
     assert.is(JSON.parse(moved[0]!.record).id, 11);
-    const [again] = await journal.move(new Map([[4, 21]]));
+    const [again] = await journal.move([moveOf(4, 1, 21)]);
     assert.is(again!.movedFrom, 1);
     await journal.close();
     const next = await opened(place);

@@ -5,7 +5,7 @@ import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { createPostClock } from '../../src/posts/posts.js';
-import { makeStore, newPost, numbers } from '../support/journals.js';
+import { makeStore, moveOf, newPost, numbers } from '../support/journals.js';
 import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
 
 test('tells behind which sequence all posts are kept, also after a restart', async () => {
@@ -22,7 +22,7 @@ test('tells behind which sequence all posts are kept, also after a restart', asy
   after(0);
   store.prune([2, 99]);
   after(2);
-  store.move(new Map([[4, 14]]));
+  store.move([moveOf(4, 4, 14)]);
   assert.is(store.state.keptAfter, 4, 'what has moved counts as gone');
   assert.is(store.state.nextId, 15);
   store.prune([6]);

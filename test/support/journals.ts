@@ -5,6 +5,7 @@ import { formatUtc } from '../../src/model/timestamp.js';
 import {
   type Appended,
   type Journal,
+  type Move,
   type NewPost,
   type OwnJournal,
   type Post,
@@ -25,6 +26,12 @@ export function newPost(id: number, key?: string): NewPost {
   const fields = { id, comment: `Grüße ${id}`, created_at: formatUtc(createdAt), tags: ['Valo'] };
   const record = renderPoint(point(fields));
   return { id, createdAt, record, ...(key === undefined ? {} : { key: keyOf(key) }) };
+}
+
+/** The move of the post that {@link newPost} made with an id. */
+export function moveOf(sequence: number, from: number, id: number): Move {
+  const record = JSON.stringify({ ...JSON.parse(newPost(from).record), id });
+  return { sequence, id, record };
 }
 
 export function keyOf(name: string): PostKey {
