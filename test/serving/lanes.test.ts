@@ -7,6 +7,7 @@ import type { Query } from '../../src/model/query.js';
 import { createGeneration, type Generation, identityOf } from '../../src/reload/current.js';
 import { Lanes } from '../../src/serving/lanes.js';
 import { readerOf } from '../support/engine.js';
+import { closeLater } from '../support/folder.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
@@ -24,14 +25,15 @@ function generationOf(digest: string): Generation {
 }
 
 const first = generationOf('0123456789abcdef');
-let lanes: Lanes;
 
 function start(threads = 1): Lanes {
-  lanes = new Lanes({ settings, posts: false }, threads, pino({ level: 'silent' }));
+  const lanes = new Lanes({ settings, posts: false }, threads, pino({ level: 'silent' }));
+  closeLater(() => lanes.close());
   return lanes;
 }
 
-test.after.each(() => lanes.close());
+/** One thread, which tests share. */
+const one = start();
 
 /** Asks for a page of the list, as JSON or for people. */
 function questionOf(generation: Generation, page: Partial<Query> = {}, format = 0): LaneQuestion {
@@ -56,7 +58,8 @@ function statusOf(answer: LaneAnswer): number | undefined {
 }
 
 test('a thread makes the answer, head and body, or its error', async () => {
-  await start(2).serve(first);
+  const lanes = start(2);
+  await lanes.serve(first);
   const { heads, body, state } = made(await lanes.ask(questionOf(first)));
   const { count, results } = JSON.parse(Buffer.from(body).toString());
   assert.equal([count, results.length], [2_000, 10]);
@@ -65,12 +68,13 @@ test('a thread makes the answer, head and body, or its error', async () => {
   assert.match(heads[0]!.lines, 'Waypost-Snapshot: "0123456789abcdef"');
   assert.is(statusOf(await lanes.ask(questionOf(first, { page: 999 }))), 404);
   const all = await Promise.all(Array.from({ length: 20 }, () => lanes.ask(questionOf(first))));
-  for (const one of all) assert.equal(Buffer.from(made(one).body), Buffer.from(body));
+  for (const answer of all) assert.equal(Buffer.from(made(answer).body), Buffer.from(body));
 });
 
 test('a thread that has another generation answers all of it from that', async () => {
   const second = generationOf('fedcba9876543210');
-  await start().serve(first);
+  const lanes = start();
+  await lanes.serve(first);
   lanes.start();
   await lanes.serve(second);
   const { heads, state } = made(await lanes.ask(questionOf(first)));
@@ -79,34 +83,34 @@ test('a thread that has another generation answers all of it from that', async (
 });
 
 test('a question that nobody waits for is given up, be it waiting or under way', async () => {
-  await start().serve(first);
+  await one.serve(first);
   // a page for people of a thousand takes several milliseconds
   const questions = Array.from({ length: 3 }, () => questionOf(first, { pageSize: 1000 }, 1));
-  const asked = questions.map((question) => lanes.ask(question));
+  const asked = questions.map((question) => one.ask(question));
   for (const { ended } of questions.slice(0, 2)) Atomics.store(ended, 0, 1);
   const answers = await Promise.all(asked);
   assert.equal(answers.map(statusOf), [503, 503, undefined]);
 });
 
 test('beyond the bound a question gets 503, and those of others have their turn', async () => {
-  await start().serve(first);
-  const asked = Array.from({ length: 300 }, () => lanes.ask(questionOf(first)));
-  const other = lanes.ask({ ...questionOf(first), client: 'another' });
+  await one.serve(first);
+  const asked = Array.from({ length: 300 }, () => one.ask(questionOf(first)));
+  const other = one.ask({ ...questionOf(first), client: 'another' });
   const order: string[] = [];
   void other.then(() => order.push('other'));
-  for (const one of asked) void one.then((answer) => order.push(String(statusOf(answer))));
+  for (const each of asked) void each.then((answer) => order.push(String(statusOf(answer))));
   const answers = await Promise.all(asked);
   made(await other);
-  assert.is(answers.filter((one) => statusOf(one) === 503).length, 44);
-  const answered = order.filter((one) => one !== '503');
+  assert.is(answers.filter((answer) => statusOf(answer) === 503).length, 44);
+  const answered = order.filter((name) => name !== '503');
   assert.ok(answered.indexOf('other') <= 2, answered.join());
 });
 
 test('a thread that dies takes its question with it and is replaced', async () => {
-  await start().serve({ ...first, parts: {} as Generation['parts'] });
-  assert.is(statusOf(await lanes.ask(questionOf(first))), 503);
-  await lanes.serve(first);
-  made(await lanes.ask(questionOf(first)));
+  await one.serve({ ...first, parts: {} as Generation['parts'] });
+  assert.is(statusOf(await one.ask(questionOf(first))), 503);
+  await one.serve(first);
+  made(await one.ask(questionOf(first)));
 });
 
 test.run();

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { encodeBlock, type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
-import type { LoadReport, Watermark } from '../../src/formats/snapshot.js';
+import type { LoadReport, SnapshotReader, Watermark } from '../../src/formats/snapshot.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import type { Notification } from '../../src/model/notification.js';
 import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
@@ -62,7 +62,11 @@ export function writeNative(
 
 /** Everything a native file holds, its blocks read in one pass. */
 export async function readOnePass(path: string): Promise<[PointBlock[], LoadReport]> {
-  const reader = openNative(path, {});
+  return contentsOf(openNative(path, {}));
+}
+
+/** All that a reader has, which is closed then. */
+export async function contentsOf(reader: SnapshotReader): Promise<[PointBlock[], LoadReport]> {
   try {
     const blocks: PointBlock[] = [];
     for await (const block of reader.blocks()) blocks.push(block);

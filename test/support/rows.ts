@@ -8,6 +8,7 @@ import { openSnapshot } from '../../src/formats/files/open.js';
 import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
 import { makeFolder } from './folder.js';
+import { contentsOf } from './native.js';
 import { failure, refusal } from './uvu.js';
 
 export type Fields = Record<string, unknown>;
@@ -109,14 +110,8 @@ export async function readAll(
   path: string,
   options: ReadOptions = {},
 ): Promise<{ blocks: PointBlock[]; report: LoadReport }> {
-  const reader = await openSnapshot(path, options);
-  try {
-    const blocks: PointBlock[] = [];
-    for await (const block of reader.blocks()) blocks.push(block);
-    return { blocks, report: reader.report() };
-  } finally {
-    reader.close();
-  }
+  const [blocks, report] = await contentsOf(await openSnapshot(path, options));
+  return { blocks, report };
 }
 
 const FILE = join(makeFolder(), 'points');

@@ -15,7 +15,7 @@ const SMALL = join(home, 'small.jpg');
 /** Takes a second or so. */
 const SLOW = join(home, 'slow.png');
 writeFileSync(SMALL, JPEG);
-const blank = { width: 8_000, height: 4_900, channels: 3, background: 'grey' } as const;
+const blank = { width: 6_000, height: 4_000, channels: 3, background: 'grey' } as const;
 await sharp({ create: blank }).png({ compressionLevel: 1 }).toFile(SLOW);
 
 const PATIENCE_MS = 60_000;
@@ -94,11 +94,8 @@ test('a process that cannot start is the fault of the system', async () => {
 });
 
 test('more images than may wait are turned away', async () => {
-  const { decode } = createDecoder(PATIENCE_MS, {
-    maxWaiting: 2,
-    maxOfAddress: 2,
-    maxWaitMs: PATIENCE_MS,
-  });
+  const limits = { maxWaiting: 2, maxOfAddress: 2, maxWaitMs: PATIENCE_MS };
+  const { decode } = createDecoder(PATIENCE_MS, limits);
   const taken = [0, 1, 2].map(() => decode(job(SMALL), 'a'));
   const error = await failure(decode(job(SMALL), 'a'));
   assert.instance(error, MediaUnavailable);
