@@ -17,18 +17,12 @@ const WITHOUT_PRIVILEGES = ['setpriv', '--bounding-set=-all', '--inh-caps=-all']
 let mark = 1;
 
 /** A service of a first snapshot in a folder of its own. */
-async function begin(
-  flags: readonly string[] = [],
-  environment: Readonly<Record<string, string>> = {},
-  launcher: readonly string[] = [],
-): Promise<[service: Service, path: string]> {
+async function begin(launcher: readonly string[] = []): Promise<[service: Service, path: string]> {
   const folder = makeFolder();
   chmodSync(folder, 0o755);
   const path = join(folder, 'points');
   writeFileSync(path, markedLines(mark));
-  const all = ['--snapshot', path, ...SETTLE, ...flags];
-  const service = await startService(all, environment, launcher);
-  return [service, path];
+  return [await startService(['--snapshot', path, ...SETTLE], {}, launcher), path];
 }
 
 /** Waits until the service refuses what was done to its file, and says so everywhere. */
@@ -106,7 +100,7 @@ const cannotLaunch =
     ? undefined
     : `root may read everything, and ${WITHOUT_PRIVILEGES[0]} cannot take that away`;
 testUnless(cannotLaunch, 'a file and a folder without permission leave the old data', async () => {
-  const [service, path] = await begin([], {}, launcher);
+  const [service, path] = await begin(launcher);
   replaceFile(path, markedLines(901));
   chmodSync(path, 0o000);
   await refuses(service, 'a file that may not be read', /no permission/);

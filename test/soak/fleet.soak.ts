@@ -31,10 +31,7 @@ testUnless(
     const newer = await older.standby();
     await newer.start();
     const proxies = await Promise.all([older, newer].map(({ port }) => startProxy(() => port)));
-    const { username, password } = new URL(older.address());
-    const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join();
-    const address = `postgres://${username}:${password}@${hosts}/postgres`;
-    const flags = ['--snapshot', snapshot(), '--journal', address];
+    const flags = ['--snapshot', snapshot(), '--journal', addressBehind(older, proxies)];
     const service = await startOwnService(flags);
     assert.is(await post(service, 'both'), 1);
     await until('the standby has it', async () => {
@@ -205,11 +202,15 @@ async function start({ nodes }: World, node: Database): Promise<void> {
 }
 
 function startInstance({ nodes, proxies, path }: World): Promise<Service> {
-  const address = new URL(nodes[0]!.address());
+  const journal = addressBehind(nodes[0]!, proxies);
+  return startService(['--snapshot', path, '--workers', '2'], { WAYPOST_JOURNAL: journal });
+}
+
+/** The address of servers that are reached by way of proxies. */
+function addressBehind(node: Database, proxies: readonly CuttingProxy[]): string {
+  const { username, password } = new URL(node.address());
   const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join();
-  const journal = `postgres://${address.username}:${address.password}@${hosts}/postgres`;
-  const flags = ['--snapshot', path, '--workers', '2'];
-  return startService(flags, { WAYPOST_JOURNAL: journal });
+  return `postgres://${username}:${password}@${hosts}/postgres`;
 }
 
 /** Posts points until it is told to stop, each by its key until it is acknowledged. */

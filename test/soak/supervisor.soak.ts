@@ -25,27 +25,18 @@ const other = await startService(['--snapshot', path]);
 test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
   const fragile = join(makeFolder(), 'points');
   writeFileSync(fragile, markedLines(1));
-  const { logs, pid, ended } = await startService(['--snapshot', fragile, '--workers', '2']);
-  const named = (name: string): Readonly<Record<string, unknown>>[] =>
-    logs.filter(({ msg }) => msg === name);
+  const service = await startService(['--snapshot', fragile, '--workers', '2']);
+  const named = (name: string) => linesOf(service, name);
   replaceFile(fragile, 'garbage\n');
   process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
   await until('it died three times', () => named('process died').length >= 3);
-  assert.equal(
-    named('process died')
-      .slice(0, 3)
-      .map(({ code, signal }) => [code, signal]),
-    [
-      [null, 'SIGKILL'],
-      [1, null],
-      [1, null],
-    ],
-  );
+  const ends = named('process died').map(({ code, signal }) => signal ?? code);
+  assert.equal(ends.slice(0, 3), ['SIGKILL', 1, 1]);
   replaceFile(fragile, markedLines(2));
   await until('it serves', () => named('serving').length === 2);
   assert.is(named('serving')[1]!['points'], countOf(2));
-  process.kill(pid, 'SIGTERM');
-  assert.is(await ended, 0);
+  process.kill(service.pid, 'SIGTERM');
+  assert.is(await service.ended, 0);
 });
 
 test('what cannot be started for a while is tried again', async () => {
@@ -60,7 +51,7 @@ test('what cannot be started for a while is tried again', async () => {
   const ended = once(child, 'exit');
   const logs: Readonly<Record<string, unknown>>[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => logs.push(JSON.parse(line)));
-  const named = (name: string) => logs.filter(({ msg }) => msg === name);
+  const named = (name: string) => linesOf({ logs }, name);
   try {
     await until('it serves', () => named('serving').length === 1);
     renameSync(node, `${node}.away`);
@@ -153,10 +144,8 @@ test('what cannot begin exits with 1 and one message', async () => {
 const releases: (() => void)[] = [];
 
 /** A service of two threads that obeys the orders in the folder. */
-async function begin(folder: string, ...flags: string[]): Promise<Service> {
-  const given = ['--workers', '2', ...flags];
-  const service = await startService(given, faultEnvironment(folder));
-  return service;
+function begin(folder: string): Promise<Service> {
+  return startService(['--workers', '2'], faultEnvironment(folder));
 }
 
 /** Keeps a thread busy until the test says so, or ends. */
@@ -166,7 +155,10 @@ async function occupy(...asked: Parameters<typeof occupyThread>): Promise<() => 
   return release;
 }
 
-function linesOf({ logs }: Service, name: string): Readonly<Record<string, unknown>>[] {
+function linesOf(
+  { logs }: Pick<Service, 'logs'>,
+  name: string,
+): Readonly<Record<string, unknown>>[] {
   return logs.filter(({ msg }) => msg === name);
 }
 
@@ -229,7 +221,7 @@ test('the replacement of a supervisor that was killed waits for the port', async
   const second = startService(['--workers', '2', '--port', String(first.port)], {});
   process.kill(first.pid, 'SIGKILL');
   let isServing = false;
-  void second.then((_service) => {
+  void second.then(() => {
     isServing = true;
   });
   assert.is(await fetchStatus(first.port), 200, 'the orphaned process still answers');

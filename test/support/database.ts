@@ -78,13 +78,8 @@ export class Database {
     const given = [
       ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
       ...['fsync=off', 'shared_buffers=16MB', 'max_connections=60', 'autovacuum=off'],
-      ...[
-        'wal_level=replica',
-        'wal_keep_size=128MB',
-        'max_wal_size=128MB',
-        'log_min_messages=fatal',
-        ...settings,
-      ],
+      ...['wal_level=replica', 'wal_keep_size=128MB', 'max_wal_size=128MB'],
+      ...['log_min_messages=fatal', ...settings],
     ];
     const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
     process.once('exit', this.#kill);
@@ -97,10 +92,7 @@ export class Database {
           stdio: 'ignore',
         });
       }
-      return this.ask((sql) => sql`SELECT 1`).then(
-        () => true,
-        () => false,
-      );
+      return this.ask((sql) => sql`SELECT 1`).catch(() => undefined);
     });
   }
 
@@ -169,7 +161,8 @@ export class Database {
   /** Ends it and removes its folder, behind the file at the latest. */
   async remove(): Promise<void> {
     if (this.#child !== undefined) await this.stop('SIGKILL');
-    if (this.#hasDisk) spawnSync('umount', [this.#folder]);
+    // what a killed server has started may take a while to end
+    if (this.#hasDisk) spawnSync('umount', ['-l', this.#folder]);
     rmSync(this.#folder, { recursive: true, force: true });
   }
 

@@ -22,14 +22,9 @@ const PLACE = { lat: '10.5', lon: '-20.25' };
 
 const SCALARS: readonly unknown[] = [
   ...[null, true, false, 0, -0, 1e308, -1e-308, 91, 181, 1e21, 2 ** 53, '', ' ', 'NaN', 'Infinity'],
-  ...[
-    ...['1e400', '0x10', '1_0', '١٢', '90.000000001', '-90'],
-    '1'.repeat(400),
-    '\0',
-    '\ud800',
-    '\ufeff',
-  ],
-  ...['x'.repeat(70_000), "' OR 1=1 --", '../../etc/passwd', '{{7*7}}', '\u202e\u2028', '<script>'],
+  ...['1e400', '0x10', '1_0', '١٢', '90.000000001', '-90', '1'.repeat(400), 'x'.repeat(70_000)],
+  ...['\0', '\ud800', '\ufeff', '\u202e\u2028', '../../etc/passwd', '{{7*7}}', '<script>'],
+  "' OR 1=1 --",
 ];
 
 const NAMES = [
@@ -39,7 +34,12 @@ const NAMES = [
 
 const FILE_NAMES = [
   ...[
-    ...['photo.jpg', 'photo.png', '../../../../etc/passwd', '..\\..\\boot.ini', '/etc/shadow', '.'],
+    'photo.jpg',
+    'photo.png',
+    '../../../../etc/passwd',
+    '..\\..\\boot.ini',
+    '/etc/shadow',
+    '.',
     '..',
   ],
   ...['a/b/c.jpg', 'x.jpg%00.php', 'x.php.jpg', 'con', 'x'.repeat(5_000), '.htaccess', '*?<>|.jpg'],
