@@ -36,7 +36,7 @@ const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
  * changes meanwhile.
  */
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
-  if (options.timeZone !== undefined) await openTimeZone(options.timeZone);
+  await openTimeZone(options.timeZone);
   const differences = new Differences(options);
   const before = new Hashes();
   const old = await readRecords(first, options, (id, record) => before.add(id, record));

@@ -44,10 +44,8 @@ export async function exportSnapshot(
   options: ExportOptions = {},
 ): Promise<void> {
   const format = formatOf(output, options.format);
-  const query = queryOf(options.filter ?? '', await openTimeZone(options.timeZone ?? 'UTC'));
-  for (const path of [input, options.journal]) {
-    if (path !== undefined) refuseSameFile(path, output);
-  }
+  const query = queryOf(options.filter ?? '', await openTimeZone(options.timeZone));
+  refuseSameFile([input, options.journal], output);
   const { journal, signal } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();

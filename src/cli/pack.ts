@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
@@ -56,10 +56,8 @@ export async function packSnapshot(
   output: string,
   options: PackOptions = {},
 ): Promise<void> {
-  await openTimeZone(options.timeZone ?? 'UTC');
-  for (const path of [input, options.notifications]) {
-    if (path !== undefined) refuseSameFile(path, output);
-  }
+  await openTimeZone(options.timeZone);
+  refuseSameFile([input, options.notifications], output);
   await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
@@ -183,16 +181,18 @@ export async function* allBlocks(
 }
 
 /** By device and inode: two names, a symbolic link or a hard link can be one file. */
-export function refuseSameFile(input: string, output: string): void {
-  if (input === STANDARD || output === STANDARD) return;
-  const [from, to] = [identity(input), identity(output)];
-  if (from !== undefined && to !== undefined && from.dev === to.dev && from.ino === to.ino) {
+export function refuseSameFile(inputs: readonly (string | undefined)[], output: string): void {
+  const to = identity(output);
+  for (const input of inputs) {
+    if (to === undefined || input === undefined || identity(input) !== to) continue;
     throw new InputError(`${output}: cannot be written: it is the input itself (${input})`);
   }
 }
 
-function identity(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+function identity(path: string): string | undefined {
+  if (path === STANDARD) return undefined;
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
 }
 
 /** What is to be told of an input: what was left out, dropped or assumed. */

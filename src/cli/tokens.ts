@@ -2,11 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
 import { changeTokenFile, type Entry, readTokenFile, tokenKey } from '../posts/tokens/file.js';
 
-interface NewToken {
-  readonly user: number;
-  readonly name: string;
-  readonly isAdmin: boolean;
-}
+type NewToken = Omit<Entry, 'key' | 'created'>;
 
 /** As many as cannot be guessed. */
 const RANDOM_BYTES = 32;

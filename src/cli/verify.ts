@@ -30,7 +30,7 @@ const MAX_REASONS = 10;
  * file.
  */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
-  await openTimeZone(options.timeZone ?? 'UTC');
+  await openTimeZone(options.timeZone);
   return withInput(path, STANDARD, options, async (copy, name) => {
     const findings = new Findings();
     const bar = startProgress('Verifying', options.progressTo);

@@ -41,15 +41,21 @@ export async function exportEncoder(name: string): Promise<BeginFile> {
 
 interface TextLayout {
   /** What stands before the first record, between two, and behind the last one, in ASCII. */
-  readonly before: string;
-  readonly between: string;
-  readonly after: string;
+  readonly before?: string;
+  readonly between?: string;
+  readonly after?: string;
   /** The most bytes that a record of `bytes` bytes becomes. */
   room(bytes: number): number;
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
 
-function encodeText({ before, between, after, room, write }: TextLayout): FileEncoder {
+function encodeText({
+  before = '',
+  between = '',
+  after = '',
+  room,
+  write,
+}: TextLayout): FileEncoder {
   /** What stands before the next record. */
   let lead = before;
   return {
@@ -72,7 +78,6 @@ function encodeText({ before, between, after, room, write }: TextLayout): FileEn
 
 function lines(write: WriteRecord, room: number): FileEncoder {
   return encodeText({
-    ...{ before: '', between: '', after: '' },
     room: (bytes) => bytes + room + 1,
     write(record, target, at) {
       const end = write(record, target, at);
@@ -97,7 +102,7 @@ const FREE_TEXTS: ReadonlySet<RecordKey> = new Set(['status', 'comment', 'image'
 function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const places = createMemberPlaces();
   return encodeText({
-    ...{ before: `${keys.join(',')}\n`, between: '', after: '' },
+    before: `${keys.join(',')}\n`,
     // each quote of the tags is doubled, and names of members have more bytes than commas
     room: (bytes) => 2 * bytes,
     write(record, target, at) {

@@ -47,7 +47,7 @@ export class Export {
   readonly #source: ExportSource;
   readonly #walk: Walk;
   readonly #encoder: FileEncoder;
-  readonly #gzip: Gzip | undefined;
+  readonly #gzip: ReturnType<typeof gzipInPieces> | undefined;
   readonly #rows: Uint32Array;
 
   /** Finds the points. `check` is called every millisecond or so, and gives up where it throws. */
@@ -65,7 +65,7 @@ export class Export {
     this.count = this.#walk.left;
     this.#source = source;
     this.#encoder = begin(keys);
-    this.#gzip = isGzipped ? new Gzip() : undefined;
+    this.#gzip = isGzipped ? gzipInPieces() : undefined;
     this.#rows = new Uint32Array(Math.min(this.#encoder.piece?.rows ?? MOST_ROWS, this.count));
   }
 
@@ -80,7 +80,7 @@ export class Export {
     const isLast = this.left === 0;
     const parts = found === 0 ? [] : [this.#encode(found)];
     const piece = isLast ? joined([...parts, this.#encoder.end()]) : parts[0]!;
-    return { bytes: this.#gzip?.add(piece, isLast) ?? piece, isLast };
+    return { bytes: this.#gzip?.(piece, isLast) ?? piece, isLast };
   }
 
   #encode(found: number): Uint8Array<ArrayBuffer> {
@@ -109,23 +109,17 @@ const DEFLATE = { level: 4, finishFlush: constants.Z_SYNC_FLUSH };
  * Compresses a stream in pieces that know nothing of each other, one call a piece: a stream of
  * Node's would keep 300 kB for a slow reader and work in the threads that answers need.
  */
-class Gzip {
-  #crc = 0;
-  #bytes = 0;
-
-  add(piece: Uint8Array, isLast: boolean): Uint8Array<ArrayBuffer> {
-    const parts: Uint8Array[] = this.#bytes === 0 ? [GZIP_HEAD] : [];
-    this.#crc = crc32(piece, this.#crc);
-    this.#bytes += piece.length;
+function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<ArrayBuffer> {
+  let crc = 0;
+  let bytes = 0;
+  return (piece, isLast) => {
+    const parts: Uint8Array[] = bytes === 0 ? [GZIP_HEAD] : [];
+    crc = crc32(piece, crc);
+    bytes += piece.length;
     parts.push(deflateRawSync(piece, DEFLATE));
-    if (isLast) {
-      const sums = Buffer.alloc(8);
-      sums.writeUInt32LE(this.#crc, 0);
-      sums.writeUInt32LE(this.#bytes % 2 ** 32, 4);
-      parts.push(LAST_BLOCK, sums);
-    }
+    if (isLast) parts.push(LAST_BLOCK, new Uint8Array(Uint32Array.of(crc, bytes).buffer));
     return joined(parts);
-  }
+  };
 }
 
 /**

@@ -57,7 +57,7 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
   const place = { type: 'BYTE_ARRAY', repetition_type: 'REQUIRED', name: GEOMETRY } as const;
   const schema: SchemaElement[] = [root, ...keys.flatMap(elementsOf), place];
   const writer = new ParquetWriter({ writer: bytes, schema, createdBy: 'waypost' });
-  const bbox = new Bbox();
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
 
   function take(): Uint8Array<ArrayBuffer> {
     const taken = Buffer.allocUnsafeSlow(bytes.index);
@@ -71,13 +71,18 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
     add(page) {
       const records = parseRecords(page);
       const columnData = keys.map((name) => columnOf(records, name));
-      const data = records.map((record) => bbox.add(record));
+      const data = records.map((record) => {
+        const [lon, lat] = [Number(record.lon), Number(record.lat)];
+        [west, south] = [Math.min(west, lon), Math.min(south, lat)];
+        [east, north] = [Math.max(east, lon), Math.max(north, lat)];
+        return wkbOf(lon, lat);
+      });
       const places = { name: GEOMETRY, data, statistics: false };
       writer.write({ columnData: [...columnData, places], rowGroupSize: page.count });
       return take();
     },
     end() {
-      writer.kvMetadata = [bbox.metadata()];
+      writer.kvMetadata = [geoMetadata([west, south, east, north])];
       writer.finish();
       return take();
     },
@@ -96,41 +101,30 @@ function columnOf(records: readonly ParsedRecord[], name: RecordKey): ColumnSour
   return type === 'DOUBLE' ? { name, data, encoding: 'PLAIN' } : { name, data };
 }
 
-/** The box of all places, which GeoParquet tells of at the end of a file. */
-class Bbox {
-  #box = [Infinity, Infinity, -Infinity, -Infinity];
+/** The place of a record in well-known binary. */
+function wkbOf(lon: number, lat: number): Uint8Array {
+  const view = new DataView(new ArrayBuffer(WKB_BYTES));
+  view.setUint8(0, LITTLE_ENDIAN);
+  view.setUint32(1, WKB_POINT, true);
+  view.setFloat64(5, lon, true);
+  view.setFloat64(13, lat, true);
+  return new Uint8Array(view.buffer);
+}
 
-  /** The place of a record in well-known binary, which the box has from now on. */
-  add(record: ParsedRecord): Uint8Array {
-    const [lon, lat] = [Number(record.lon), Number(record.lat)];
-    const [west, south, east, north] = this.#box as [number, number, number, number];
-    this.#box = [
-      ...[Math.min(west, lon), Math.min(south, lat)],
-      ...[Math.max(east, lon), Math.max(north, lat)],
-    ];
-    const view = new DataView(new ArrayBuffer(WKB_BYTES));
-    view.setUint8(0, LITTLE_ENDIAN);
-    view.setUint32(1, WKB_POINT, true);
-    view.setFloat64(5, lon, true);
-    view.setFloat64(13, lat, true);
-    return new Uint8Array(view.buffer);
-  }
-
-  /** Degrees of WGS 84 are what GeoParquet means where no CRS is named. */
-  metadata(): KeyValue {
-    const isEmpty = this.#box[0] === Infinity;
-    const column = {
-      encoding: 'WKB',
-      geometry_types: isEmpty ? [] : ['Point'],
-      ...(isEmpty ? {} : { bbox: this.#box }),
-    };
-    const geo = {
-      version: '1.1.0',
-      primary_column: GEOMETRY,
-      columns: { [GEOMETRY]: column },
-    };
-    return { key: 'geo', value: JSON.stringify(geo) };
-  }
+/** What GeoParquet says at the end of a file; degrees of WGS 84 are meant where no CRS is named. */
+function geoMetadata(bbox: readonly number[]): KeyValue {
+  const isEmpty = bbox[0] === Infinity;
+  const column = {
+    encoding: 'WKB',
+    geometry_types: isEmpty ? [] : ['Point'],
+    ...(isEmpty ? {} : { bbox }),
+  };
+  const geo = {
+    version: '1.1.0',
+    primary_column: GEOMETRY,
+    columns: { [GEOMETRY]: column },
+  };
+  return { key: 'geo', value: JSON.stringify(geo) };
 }
 
 const MAX_UINT32 = 0xffff_ffff;

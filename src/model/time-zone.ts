@@ -21,7 +21,7 @@ export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0, offsetOf: () => 0
  * Opens an IANA time zone by name.
  * Throws an InputError that names the zone when the system does not know it.
  */
-export async function openTimeZone(name: string): Promise<TimeZone> {
+export async function openTimeZone(name: string = 'UTC'): Promise<TimeZone> {
   if (name === 'UTC') return UTC;
   // loaded on demand: a service in UTC starts without it
   const { Temporal } = await import('temporal-polyfill');

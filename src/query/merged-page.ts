@@ -1,7 +1,7 @@
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
-import { type Budget, inStretches, sortNumbers } from '../model/budget.js';
+import { inStretches, sortNumbers } from '../model/budget.js';
 import type { Filters } from '../model/query.js';
 import { MAX_PAGE_ROWS, type Scratch } from './common/scratch.js';
 import type { Places } from './page/ordered.js';
@@ -30,14 +30,6 @@ interface Keys {
   readonly most: number;
 }
 
-interface Measured {
-  readonly keys: Float64Array;
-  /** How many of these surely come before all rows of the dataset. */
-  readonly before: number;
-  /** How many may lie between the rows of the dataset. */
-  readonly between: number;
-}
-
 /**
  * Writes the rows of a page to the front of `scratch.page`: the given places of the dataset's
  * matches and the accepted points together, ascending by an order, or by distance where that is
@@ -56,10 +48,19 @@ export function takeMerged(
   order: Order | undefined,
   places: Places,
 ): void {
-  const { delta } = accepted;
+  const { delta, rows: deltaRows } = accepted;
   const keys = order ? keysOf(dataset, order, delta) : distances(dataset, filters, delta);
-  const measured = measure(keys, accepted, scratch.budget);
-  const { before, between } = measured;
+  const measured = new Float64Array(deltaRows.length);
+  // how many surely come before all rows of the dataset, and how many may lie between them
+  let [before, between] = [0, 0];
+  inStretches(scratch.budget, 0, deltaRows.length, keys.cost, (first, end) => {
+    for (let i = first; i < end; i++) {
+      const key = keys.ofAccepted(deltaRows[i]!);
+      measured[i] = key;
+      if (key < keys.least) before++;
+      else if (key <= keys.most) between++;
+    }
+  });
   const from = Math.max(0, Math.min(places.from - before - between, own.count));
   const to = Math.max(0, Math.min(places.to - before, own.count));
   const isLong = to - from > MAX_PAGE_ROWS;
@@ -67,26 +68,7 @@ export function takeMerged(
   if (from < to) own.take({ ...scratch, page }, { from, to });
   const rows = isLong ? page : page.slice(0, to - from);
   const stretch = { rows, from, isLast: to === own.count };
-  merge(dataset, scratch, keys, accepted, measured.keys, stretch, places);
-}
-
-function measure(
-  { ofAccepted, cost, least, most }: Keys,
-  { rows }: DeltaMatches,
-  budget: Budget,
-): Measured {
-  const keys = new Float64Array(rows.length);
-  let before = 0;
-  let between = 0;
-  inStretches(budget, 0, rows.length, cost, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const key = ofAccepted(rows[i]!);
-      keys[i] = key;
-      if (key < least) before++;
-      else if (key <= most) between++;
-    }
-  });
-  return { keys, before, between };
+  merge(dataset, scratch, keys, accepted, measured, stretch, places);
 }
 
 /** A stretch of the dataset's matches, the first at place `from` of them all. */

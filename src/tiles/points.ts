@@ -2,7 +2,6 @@ import { wholeNumber } from '../formats/attributes.js';
 import {
   createMemberPlaces,
   findMembers,
-  type MemberPlaces,
   memberOf,
   textOf,
   valueStart,
@@ -65,8 +64,8 @@ export function writePoints(
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
   const [yes, no] = [layer.own(true), layer.own(false)];
   const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
-  const members = readsRecords(fields) ? new Members(layer, fields) : undefined;
-  const statuses = new Statuses(layer, facts);
+  const writeMembers = readsRecords(fields) ? memberWriter(layer, fields) : undefined;
+  const statusOf = statusWriter(layer, facts);
   const ids = new Float64Array(rows.length);
   const created = new Float64Array(rows.length);
   const modified = modifiedAt === undefined ? undefined : new Float64Array(rows.length);
@@ -81,18 +80,18 @@ export function writePoints(
   };
 
   const write = (from: number, to: number): void => {
-    const read = members === undefined ? from : Math.min(detailed, to);
+    const read = writeMembers === undefined ? from : Math.min(detailed, to);
     const records = read <= from ? undefined : facts.records(rows.subarray(from, read));
     for (let i = from; i < to; i++) {
       layer.begin(ids[i]!);
       layer.property(id!, layer.ownNumber(ids[i]!));
-      layer.property(status!, statuses.placeOf(rows[i]!, records, i - from));
+      layer.property(status!, statusOf(rows[i]!, records, i - from));
       layer.property(isProcessed!, facts.isProcessed(rows[i]!) ? yes : no);
       layer.property(createdAt!, layer.ownNumber(Math.floor(created[i]! / SECOND)));
       if (modified !== undefined) {
         layer.property(modifiedAt!, layer.ownNumber(Math.floor(modified[i]! / SECOND)));
       }
-      if (i < read) members!.write(records!, i - from);
+      if (i < read) writeMembers!(records!, i - from);
       const lon = coords[2 * i]!;
       const lat = coords[2 * i + 1]!;
       const cell = grid.cellOf(lon, lat);
@@ -100,83 +99,66 @@ export function writePoints(
     }
   };
 
-  const reading = members === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
+  const reading = writeMembers === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
   inStretches(budget, 0, rows.length, COLUMNS, readColumns);
   inStretches(budget, 0, rows.length, POINT + reading, write);
   layer.finish(tile);
 }
 
-class Statuses {
-  readonly #layer: LayerWriter;
-  readonly #facts: Facts;
-  readonly #places: MemberPlaces = createMemberPlaces();
+/** Makes a function that writes the status of a row, whose record may be among those fetched. */
+function statusWriter(
+  layer: LayerWriter,
+  facts: Facts,
+): (row: Row, records: FetchedPage | undefined, index: number) => Place {
+  const places = createMemberPlaces();
   /** Places of the statuses that many rows have. */
-  readonly #frequent: Place[] = [];
+  const frequent: Place[] = [];
 
-  constructor(layer: LayerWriter, facts: Facts) {
-    this.#layer = layer;
-    this.#facts = facts;
-  }
-
-  /** Read from the record where few rows have it, else known by a bit. */
-  placeOf(row: Row, records: FetchedPage | undefined, index: number): Place {
-    const number = this.#facts.frequentStatus(row);
-    const known = this.#frequent[number];
-    if (known !== undefined) return known;
-    const isFetched = records !== undefined && index < records.count;
-    const place = isFetched
-      ? this.#read(records, index)
-      : this.#read(this.#facts.records(Int32Array.of(row)), 0);
-    if (number >= 0) this.#frequent[number] = place;
-    return place;
-  }
-
-  #read(page: FetchedPage, index: number): Place {
-    const places = this.#places;
+  function read(page: FetchedPage, index: number): Place {
     const memory = memoryOf(page, index);
     findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
-    const from = valueStart(places, STATUS);
-    return this.#layer.shared(textOf(memory, from, places[2 * STATUS + 1]!));
+    return layer.shared(textOf(memory, valueStart(places, STATUS), places[2 * STATUS + 1]!));
   }
+
+  // read from the record where few rows have it, else known by a bit
+  return (row, records, index) => {
+    const number = facts.frequentStatus(row);
+    const known = frequent[number];
+    if (known !== undefined) return known;
+    const isFetched = records !== undefined && index < records.count;
+    const place = isFetched ? read(records, index) : read(facts.records(Int32Array.of(row)), 0);
+    if (number >= 0) frequent[number] = place;
+    return place;
+  };
 }
 
-class Members {
-  readonly #layer: LayerWriter;
-  readonly #members: readonly { readonly key: RecordKey; readonly member: number }[];
-  readonly #keys: readonly Place[];
-  readonly #last: number;
-  readonly #places: MemberPlaces = createMemberPlaces();
-
-  constructor(layer: LayerWriter, fields: readonly RecordKey[]) {
-    this.#layer = layer;
-    this.#members = fields
-      .filter((key) => !IN_COLUMNS.includes(key))
-      .map((key) => ({ key, member: memberOf(key) }));
-    this.#keys = this.#members.map(({ key }) => layer.key(key));
-    this.#last = Math.max(...this.#members.map(({ member }) => member));
-  }
-
-  write(page: FetchedPage, index: number): void {
-    const layer = this.#layer;
-    const places = this.#places;
-    const record = memoryOf(page, index);
-    findMembers(record, places, this.#last, page.places[2 * index], page.places[2 * index + 1]);
-    for (let i = 0; i < this.#members.length; i++) {
-      const { key, member } = this.#members[i]!;
-      const end = places[2 * member + 1]!;
-      if (end === 0) continue;
-      const from = valueStart(places, member);
-      layer.property(this.#keys[i]!, this.#valueOf(key, record, from, end));
-    }
-  }
+/** Makes a function that adds the members of a record that are among the fields to a feature. */
+function memberWriter(
+  layer: LayerWriter,
+  fields: readonly RecordKey[],
+): (page: FetchedPage, index: number) => void {
+  const wanted = fields
+    .filter((key) => !IN_COLUMNS.includes(key))
+    .map((key) => ({ key, member: memberOf(key), name: layer.key(key) }));
+  const last = Math.max(...wanted.map(({ member }) => member));
+  const places = createMemberPlaces();
 
   /** Tags, as their JSON, and users are those of many points. */
-  #valueOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
-    const layer = this.#layer;
+  function placeOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
     if (key === 'tags') return layer.shared(Buffer.from(record.subarray(from, to)).toString());
     if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
     return layer.ownJsonText(record, from + 1, to - 1);
   }
+
+  return (page, index) => {
+    const record = memoryOf(page, index);
+    findMembers(record, places, last, page.places[2 * index], page.places[2 * index + 1]);
+    for (const { key, member, name } of wanted) {
+      const end = places[2 * member + 1]!;
+      if (end === 0) continue;
+      layer.property(name, placeOf(key, record, valueStart(places, member), end));
+    }
+  };
 }
 
 /** Bytes of records read for a tile: 10,000 of 256 KiB would be gigabytes. */

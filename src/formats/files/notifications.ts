@@ -14,7 +14,7 @@ import type { ReadOptions } from '../snapshot.js';
  */
 export async function readNotifications(
   path: string,
-  { onProgress, timeZone = 'UTC' }: ReadOptions = {},
+  { onProgress, timeZone }: ReadOptions = {},
 ): Promise<Notification[]> {
   const zone = await openTimeZone(timeZone);
   const format = await detectFormat(path);

@@ -18,7 +18,7 @@ export async function openSnapshot(
   const format = await formatOf(path);
   if (format === 'native') return openNative(path, options);
   const { openRows } = await import('../rows/reader.js');
-  return openRows(path, format, options, await openTimeZone(options.timeZone ?? 'UTC'));
+  return openRows(path, format, options, await openTimeZone(options.timeZone));
 }
 
 /** A native file does not wait for the parsers of the others. Throws an InputError. */
