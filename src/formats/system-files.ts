@@ -211,17 +211,13 @@ export function targetOf(path: string): string {
   try {
     return realpathSync(path);
   } catch (error) {
-    const link = linkAt(path);
-    if (link === undefined) return path;
+    let link: string;
+    try {
+      link = readlinkSync(path);
+    } catch {
+      return path;
+    }
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     return targetOf(resolve(realpathSync(dirname(path)), link));
-  }
-}
-
-function linkAt(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }

@@ -1,8 +1,16 @@
-import { isUtf8 } from 'node:buffer';
 import { isRecordKey, RECORD_KEYS } from '../../model/point.js';
 import { readRenderedCsv } from './canonical.js';
 import { LineSplitter } from './lines.js';
-import { BrokenRows, isBlank, NOT_UTF8, type RawRecord, type Row, TOO_LONG } from './row.js';
+import {
+  BrokenRows,
+  isBlank,
+  NOT_UTF8,
+  problemRow,
+  type RawRecord,
+  type Row,
+  TOO_LONG,
+  utf8Of,
+} from './row.js';
 
 /**
  * The records of CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold
@@ -66,14 +74,14 @@ function requireHeader({ place, bytes }: RawRecord): CsvHeader {
 /** Reads a record; one whose quotes or number of fields are wrong is a problem of its own. */
 function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHeader): Row {
   if (bytes === undefined) return { place, problem: TOO_LONG };
-  if (!isUtf8(bytes)) return problem(place, NOT_UTF8);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const text = utf8Of(bytes);
+  if (text === undefined) return problemRow(place, NOT_UTF8);
   const fields = splitFields(text, separator);
   if (fields === undefined) {
-    return problem(place, 'has a quote inside a field: quote the field and double the quote');
+    return problemRow(place, 'has a quote inside a field: quote the field and double the quote');
   }
   if (fields.length !== names.length) {
-    return problem(place, `has ${fields.length} fields, the header has ${names.length}`);
+    return problemRow(place, `has ${fields.length} fields, the header has ${names.length}`);
   }
   const value: Record<string, unknown> = {};
   for (let i = 0; i < names.length; i++) {
@@ -82,10 +90,6 @@ function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHea
     if (fields[i] !== '' || isRecordKey(name)) value[name] = readCell(name, fields[i]!);
   }
   return { place, value };
-}
-
-function problem(place: number, reason: string): Row {
-  return { place, problem: { field: 'record', reason } };
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;
@@ -125,8 +129,8 @@ export function readHeader(
   line: Uint8Array,
   separators: readonly string[] = SEPARATORS,
 ): CsvHeader | undefined {
-  if (!isUtf8(line)) return undefined;
-  const text = Buffer.from(line.buffer, line.byteOffset, line.length).toString();
+  const text = utf8Of(line);
+  if (text === undefined) return undefined;
   let best: CsvHeader | undefined;
   for (const separator of separators) {
     const columns = splitFields(text, separator)?.map((name) => name.trim());

@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, type RawRecord, TOO_LONG } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, type RawRecord, TOO_LONG, utf8Of } from './row.js';
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
 const QUOTE = 0x22;
@@ -239,8 +238,8 @@ export class JsonDocument {
  * {@link BrokenRows} where it is no JSON.
  */
 export function parsePart(bytes: Uint8Array, start: number, record: number): unknown {
-  if (!isUtf8(bytes)) throw broken(start, record, `it ${NOT_UTF8}`);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  const text = utf8Of(bytes);
+  if (text === undefined) throw broken(start, record, `it ${NOT_UTF8}`);
   try {
     return JSON.parse(text);
   } catch (error) {

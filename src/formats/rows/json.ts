@@ -2,7 +2,7 @@ import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { type RenderedPoint, readRendered, readRenderedFeature } from './canonical.js';
 import { JsonDocument, parsePart } from './json-document.js';
-import { BrokenRows, type OnPage, type Row, TOO_LONG } from './row.js';
+import { BrokenRows, type OnPage, problemRow, type Row, TOO_LONG } from './row.js';
 
 const SHOWN_BYTES = 200;
 
@@ -94,21 +94,21 @@ function nextLink(links: unknown): unknown {
 /** The record that a GeoJSON feature stands for: its properties, with the place of its point. */
 export function featureRow(place: number, feature: unknown): Row {
   if (!isObject(feature) || feature['type'] !== 'Feature') {
-    return problem(place, 'record', 'must be a GeoJSON Feature');
+    return problemRow(place, 'must be a GeoJSON Feature');
   }
   const crs = foreignCrs(feature['crs']);
-  if (crs !== undefined) return problem(place, 'crs', crs);
+  if (crs !== undefined) return problemRow(place, crs, 'crs');
   const geometry = feature['geometry'];
   if (!isObject(geometry) || geometry['type'] !== 'Point') {
     const type = isObject(geometry) ? show(geometry['type']) : 'none';
-    return problem(place, 'geometry', `must be a Point, got ${type}`);
+    return problemRow(place, `must be a Point, got ${type}`, 'geometry');
   }
   const coordinates = geometry['coordinates'];
   if (!Array.isArray(coordinates) || coordinates.length < 2) {
-    return problem(place, 'geometry', 'must have coordinates: longitude, latitude');
+    return problemRow(place, 'must have coordinates: longitude, latitude', 'geometry');
   }
   const properties = feature['properties'] ?? {};
-  if (!isObject(properties)) return problem(place, 'properties', 'must be an object');
+  if (!isObject(properties)) return problemRow(place, 'must be an object', 'properties');
   const id = properties['id'] ?? feature['id'];
   const [lon, lat] = coordinates;
   return { place, value: { ...properties, id, lat, lon } };
@@ -132,8 +132,4 @@ export function foreignCrs(crs: unknown): string | undefined {
 /** Whether a value is a Feature, and no record that only has a key `type` as well. */
 export function isFeature(value: unknown): boolean {
   return isObject(value) && value['type'] === 'Feature' && 'geometry' in value && !('lat' in value);
-}
-
-function problem(place: number, field: string, reason: string): Row {
-  return { place, problem: { field, reason } };
 }

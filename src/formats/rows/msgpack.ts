@@ -1,6 +1,6 @@
 import { addExtension, Unpackr } from 'msgpackr';
 import { formatUtc } from '../../model/timestamp.js';
-import { BrokenRows, MAX_RAW_BYTES, type Row, TOO_LONG } from './row.js';
+import { BrokenRows, MAX_RAW_BYTES, problemRow, type Row, TOO_LONG } from './row.js';
 
 const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
@@ -123,7 +123,7 @@ function readRow(place: number, value: unknown, bytes: Buffer): Row {
   // the decoder puts a replacement character where text is no UTF-8
   const replaced = countReplacements(value);
   if (replaced > 0 && bytes.toString('latin1').split('\xef\xbf\xbd').length - 1 < replaced) {
-    return { place, problem: { field: 'record', reason: 'is not valid UTF-8' } };
+    return problemRow(place, 'is not valid UTF-8');
   }
   return { place, value };
 }

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { brotliDecompressSync, crc32, gunzipSync } from 'node:zlib';
 import type {
   ColumnMetaData,
@@ -15,7 +14,7 @@ import { MAX_RECORD_BYTES } from '../block.js';
 import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
 import { checkPage, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parquet-guard.js';
-import { BrokenRows, NOT_UTF8, TOO_LONG } from './row.js';
+import { BrokenRows, NOT_UTF8, TOO_LONG, utf8Of } from './row.js';
 import type { RowFile } from './row-file.js';
 
 /** The head of a page has statistics, cut by every writer that is known. */
@@ -212,8 +211,7 @@ function text(bytes: Uint8Array | undefined): string | Unreadable {
   // of a dictionary that is longer than its page says
   if (bytes === undefined) return new Unreadable('is missing');
   if (bytes.length > MAX_RECORD_BYTES) return new Unreadable(TOO_LONG.reason);
-  if (!isUtf8(bytes)) return new Unreadable(NOT_UTF8);
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+  return utf8Of(bytes) ?? new Unreadable(NOT_UTF8);
 }
 
 /** A point in well-known binary, of two or more dimensions, with or without a number of its CRS. */

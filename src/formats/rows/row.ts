@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Problem } from '../../model/point.js';
 import { InputError } from '../../model/quote.js';
 import { MAX_RECORD_BYTES } from '../block.js';
@@ -7,6 +8,11 @@ import type { RecordProblem, SnapshotFormat } from '../snapshot.js';
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
   | { readonly place: number; readonly problem: Problem };
+
+/** A row that could not be read, for a reason that is that of the whole record or of a field. */
+export function problemRow(place: number, reason: string, field = 'record'): Row {
+  return { place, problem: { field, reason } };
+}
 
 /** A record as it stands in its file. */
 export interface RawRecord {
@@ -46,6 +52,12 @@ export const TOO_LONG: Problem = {
 
 /** Why bytes are no text, with the cure: most likely they are Latin-1. */
 export const NOT_UTF8 = 'is not valid UTF-8; save the file as UTF-8';
+
+/** The text of bytes; undefined where they are no UTF-8. */
+export function utf8Of(bytes: Uint8Array): string | undefined {
+  if (!isUtf8(bytes)) return undefined;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
+}
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
 
