@@ -9,6 +9,7 @@ import {
   markMatches,
   narrowest,
   type Window,
+  windowsOf,
 } from './common/matches.js';
 import {
   type Driver,
@@ -22,15 +23,14 @@ import { findRuns, type Runs, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 
-const NO_WINDOWS: readonly Window[] = [];
 /** Up to here the rows of a list are tested one by one, above a region's runs are looked for. */
 const FEW_LISTED = 1_024;
 
 /** The matches where attributes are all that filters ask for. */
 export function matchesOf({ rows, bits, count }: RowSet): Matches {
   return bits === undefined
-    ? { form: 'rows', rows, windows: NO_WINDOWS, count }
-    : { form: 'bits', bits, windows: NO_WINDOWS, count };
+    ? { form: 'rows', rows, windows: [], count }
+    : { form: 'bits', bits, windows: [], count };
 }
 
 export function restrictMatches(
@@ -41,7 +41,7 @@ export function restrictMatches(
 ): Matches {
   const { bits } = frequent;
   if (matches.form === 'all' || matches.count === dataset.count) return matchesOf(frequent);
-  const windows = 'windows' in matches ? matches.windows : NO_WINDOWS;
+  const windows = windowsOf(matches);
   const listed = (count: number): Matches => {
     const rows = scratch.rows.subarray(0, count);
     return { form: 'rows', rows, windows, count };
@@ -87,29 +87,19 @@ export function matchListed(
   windows: readonly Window[],
   forced: Driver | undefined,
 ): Matches {
-  const found = listInRegion(dataset, scratch, list, region, forced);
-  const count = keepInWindows(scratch, found, windows);
-  const rows = scratch.rows.subarray(0, count);
-  return { form: 'rows', rows, windows, count };
-}
-
-/** Lists those rows of a list that lie in a region; returns how many do. */
-function listInRegion(
-  dataset: Dataset,
-  scratch: Scratch,
-  list: Int32Array,
-  region: Region | undefined,
-  forced: Driver | undefined,
-): number {
   const { rows, runs, budget } = scratch;
   const searches = forced === undefined ? list.length > FEW_LISTED : forced === 'region';
+  let found = list.length;
   if (region !== undefined && searches) {
     findRuns(dataset, region, runs, budget);
-    return listCommon(scratch, list);
+    found = listCommon(scratch, list);
+  } else {
+    rows.set(list);
+    budget.charge(list.length);
+    if (region !== undefined) found = keepWithin(dataset, scratch, found, region);
   }
-  rows.set(list);
-  budget.charge(list.length);
-  return region === undefined ? list.length : keepWithin(dataset, scratch, list.length, region);
+  const count = keepInWindows(scratch, found, windows);
+  return { form: 'rows', rows: rows.subarray(0, count), windows, count };
 }
 
 /** Lists the rows that an ascending list and the runs have in common; returns their number. */

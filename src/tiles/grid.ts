@@ -25,8 +25,6 @@ export interface TileQuery {
 export const MAX_ZOOM = 22;
 /** Units along the edge of a tile. */
 export const EXTENT = 4096;
-/** Web Mercator maps the latitudes within ±`MAX_LATITUDE` to a square. */
-export const MAX_LATITUDE: Degrees = latitudeOf(0, 1);
 
 /** Entries of the table of latitudes for each row of cells. */
 const SLOTS_PER_ROW = 4;

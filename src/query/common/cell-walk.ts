@@ -41,37 +41,30 @@ export class CellWalk {
 
   /** Fills the page with the matches after the first `skipped`. */
   take(skipped: number, page: Uint32Array, budget: Budget): void {
-    const state = { toPass: skipped, taken: 0 };
+    const { rows } = this.#along;
+    const { ranks, from, to } = this.#window;
+    let toPass = skipped;
+    let taken = 0;
     // `countCells` has read the rows of one cell
     budget.charge(SCATTERED << this.#shift);
-    while (state.taken < page.length) {
+    while (taken < page.length) {
       const here = this.#counts[this.#rank >>> this.#shift]!;
       const end = this.#cellEnd();
-      if (this.#isWhole() && state.toPass >= here) {
-        state.toPass -= here;
+      if (this.#isWhole() && toPass >= here) {
+        toPass -= here;
         budget.charge(NEIGHBOUR);
       } else {
         budget.charge((end - this.#rank) * SCATTERED);
-        this.#takeCell(state, page);
+        for (let rank = this.#rank; rank < end && taken < page.length; rank++) {
+          const row = rows[rank]!;
+          const other = ranks[row]!;
+          if (other < from || other >= to) continue;
+          if (toPass > 0) toPass--;
+          else page[taken++] = row;
+        }
       }
       this.#rank = end;
     }
-  }
-
-  #takeCell(state: Progress, page: Uint32Array): void {
-    const { rows } = this.#along;
-    const { ranks, from, to } = this.#window;
-    const end = this.#cellEnd();
-    let { toPass, taken } = state;
-    for (let rank = this.#rank; rank < end && taken < page.length; rank++) {
-      const row = rows[rank]!;
-      const other = ranks[row]!;
-      if (other < from || other >= to) continue;
-      if (toPass > 0) toPass--;
-      else page[taken++] = row;
-    }
-    state.toPass = toPass;
-    state.taken = taken;
   }
 
   #testCell(): number {
@@ -100,12 +93,6 @@ export class CellWalk {
       this.#cellEnd() === Math.min((cell + 1) << this.#shift, this.#along.rows.length);
     return isWholeEnd && this.#rank === cell << this.#shift;
   }
-}
-
-interface Progress {
-  /** Matches still to be passed before the page begins. */
-  toPass: number;
-  taken: number;
 }
 
 /** Rows of a cell of the largest cross table. */

@@ -21,6 +21,13 @@ export type Matches = { readonly count: number } & (
   | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
 );
 
+const NO_WINDOWS: readonly Window[] = [];
+
+/** The windows that matches are known to lie in. */
+export function windowsOf(matches: Matches): readonly Window[] {
+  return 'windows' in matches ? matches.windows : NO_WINDOWS;
+}
+
 /** The matches as a list of rows. Throws where no filter was given: the list would be all rows. */
 export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int32Array {
   const { count } = matches;

@@ -11,6 +11,7 @@ import {
   type Matches,
   markMatches,
   type Window,
+  windowsOf,
 } from '../common/matches.js';
 import {
   type AccessPath,
@@ -89,12 +90,6 @@ function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: 
   const bits = markMatches(dataset, scratch, matches);
   walk.pass(bits, budget);
   walk.run(bitTest(bits), budget, Infinity);
-}
-
-const NO_WINDOWS: readonly Window[] = [];
-
-function windowsOf(matches: Matches): readonly Window[] {
-  return 'windows' in matches ? matches.windows : NO_WINDOWS;
 }
 
 function wholeOf({ rows }: Order): RankRange {

@@ -184,17 +184,6 @@ export class NearEdges {
     return true;
   }
 
-  /** Does what `Region.collect` does for rows in the box. */
-  collect(coords: Float64Array, from: Row, to: Row, bounds: Int32Array, at: number): number {
-    let end = at;
-    for (let row = from; row < to; row++) {
-      bounds[end] = row;
-      bounds[end + 1] = row + 1;
-      end += this.holds(coords, row) ? 2 : 0;
-    }
-    return end;
-  }
-
   #grow(room: number): void {
     this.#places = new Int32Array(room);
     this.#turns = new Float64Array(room);

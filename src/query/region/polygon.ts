@@ -2,7 +2,7 @@ import type { Row } from '../../index/order.js';
 import type { Box } from '../../model/query.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
 import { type Corners, edgesOf, NearEdges } from './near-edges.js';
-import { ACROSS, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
+import { ACROSS, collectEach, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 
 /** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */
 const LOOK = 8;
@@ -63,7 +63,9 @@ export class PolygonRegion implements Region {
   ): number {
     // leaves the edges that decide about the points of the box on top
     this.overlap(boxes, box);
-    return this.#stack[this.#top]!.collect(coords, from, to, bounds, at);
+    const near = this.#stack[this.#top]!;
+    const contains: Region['contains'] = (all, row) => near.holds(all, row);
+    return collectEach(contains, coords, from, to, boxes, box, bounds, at);
   }
 
   contains(coords: Float64Array, row: Row): boolean {
