@@ -5,7 +5,6 @@ import type { Box, Filters, TimeWindow } from '../model/query.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import { chargeOf } from './attribute-match.js';
 import { haveAttributes } from './common/attribute-rows.js';
-import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 
 const EVERYWHERE: Box = { west: -180, south: -90, east: 180, north: 90 };
@@ -31,72 +30,49 @@ export function matchDelta(
   to: DeltaRow,
   budget: Budget = new Budget(),
 ): Int32Array {
-  const found = new Int32Array(to - from);
+  const { coords, createdAt, modifiedAt, attributes } = delta;
   const region = regionOf(filters);
-  const { frame = EVERYWHERE } = region ?? {};
-  const framed = listFramed(delta, filters, frame, found, from, to, budget);
-  const isTested = framed > 0 && (region !== undefined || haveAttributes(filters));
-  const count = isTested ? keepMatches(delta, filters, region, found, framed, budget) : framed;
-  return found.subarray(0, count);
-}
-
-/** Lists the rows that lie in a frame and in the windows; returns how many do. */
-function listFramed(
-  { coords, createdAt, modifiedAt }: Delta,
-  { createdAt: created, modifiedAt: modified }: Filters,
-  { west, south, east, north }: Box,
-  list: Int32Array,
-  first: DeltaRow,
-  last: DeltaRow,
-  budget: Budget,
-): number {
-  const { after: createdFrom, before: createdTo } = created ?? ALWAYS;
-  const { after: modifiedFrom, before: modifiedTo } = modified ?? ALWAYS;
-  let count = 0;
-  const test = (from: DeltaRow, to: DeltaRow): void => {
-    let end = count;
-    for (let row: number = from; row < to; row++) {
+  const { west, south, east, north } = region?.frame ?? EVERYWHERE;
+  const { after: createdFrom, before: createdTo } = filters.createdAt ?? ALWAYS;
+  const { after: modifiedFrom, before: modifiedTo } = filters.modifiedAt ?? ALWAYS;
+  const found = new Int32Array(to - from);
+  let framed = 0;
+  const listFramed = (first: DeltaRow, last: DeltaRow): void => {
+    let end = framed;
+    for (let row: number = first; row < last; row++) {
       const lon = coords[2 * row]!;
       if (lon < west || lon > east) continue;
       const lat = coords[2 * row + 1]!;
       if (lat < south || lat > north) continue;
       if (createdAt[row]! < createdFrom || createdAt[row]! > createdTo) continue;
       if (modifiedAt[row]! < modifiedFrom || modifiedAt[row]! > modifiedTo) continue;
-      list[end++] = row;
+      found[end++] = row;
     }
-    count = end;
+    framed = end;
   };
-  const windows = +(created !== undefined) + +(modified !== undefined);
-  const cost = FRAME_TEST + windows * WINDOW_TEST;
-  inStretches(budget, first, last, cost, test);
-  return count;
-}
+  const windows = +(filters.createdAt !== undefined) + +(filters.modifiedAt !== undefined);
+  inStretches(budget, from, to, FRAME_TEST + windows * WINDOW_TEST, listFramed);
 
-/** Keeps those of the first `candidates` that match; returns how many do. */
-function keepMatches(
-  { coords, attributes }: Delta,
-  filters: Filters,
-  region: Region | undefined,
-  list: Int32Array,
-  candidates: number,
-  budget: Budget,
-): number {
-  const hasAttributes = haveAttributes(filters) ? attributeTest(attributes, filters) : undefined;
+  const isTested = framed > 0 && haveAttributes(filters);
+  const hasAttributes = isTested ? attributeTest(attributes, filters) : undefined;
+  if (framed === 0 || (region === undefined && hasAttributes === undefined)) {
+    return found.subarray(0, framed);
+  }
   const charge = chargeOf(budget, region);
   let count = 0;
-  const test = (from: number, to: number): void => {
-    for (let i = from; i < to; i++) {
-      const row = list[i]!;
+  const keepMatches = (first: number, last: number): void => {
+    for (let i = first; i < last; i++) {
+      const row = found[i]!;
       if (hasAttributes !== undefined && !hasAttributes(row)) continue;
-      if (region === undefined || region.contains(coords, row)) list[count++] = row;
+      if (region === undefined || region.contains(coords, row)) found[count++] = row;
     }
     charge();
   };
   const cost =
     (region === undefined ? 0 : REGION_TEST) +
-    (hasAttributes === undefined ? 0 : attributeCost(attributes, filters, list[candidates - 1]!));
-  inStretches(budget, 0, candidates, cost, test, MEASURED_ROWS);
-  return count;
+    (hasAttributes === undefined ? 0 : attributeCost(attributes, filters, found[framed - 1]!));
+  inStretches(budget, 0, framed, cost, keepMatches, MEASURED_ROWS);
+  return found.subarray(0, count);
 }
 
 /** Up to here texts are compared one by one, above they are looked up. */

@@ -43,17 +43,21 @@ export function takeMerged(
   dataset: Dataset,
   scratch: Scratch,
   own: OwnMatches,
-  accepted: DeltaMatches,
+  { delta, rows: deltaRows }: DeltaMatches,
   filters: Filters,
   order: Order | undefined,
   places: Places,
 ): void {
-  const { delta, rows: deltaRows } = accepted;
+  const { count, byId } = dataset;
+  const { budget } = scratch;
   const keys = order ? keysOf(dataset, order, delta) : distances(dataset, filters, delta);
-  const measured = new Float64Array(deltaRows.length);
+  const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
+  const idAt = (i: number): number => delta.id[deltaRows[i]!]!;
+
   // how many surely come before all rows of the dataset, and how many may lie between them
+  const measured = new Float64Array(deltaRows.length);
   let [before, between] = [0, 0];
-  inStretches(scratch.budget, 0, deltaRows.length, keys.cost, (first, end) => {
+  inStretches(budget, 0, deltaRows.length, keys.cost, (first, end) => {
     for (let i = first; i < end; i++) {
       const key = keys.ofAccepted(deltaRows[i]!);
       measured[i] = key;
@@ -61,39 +65,17 @@ export function takeMerged(
       else if (key <= keys.most) between++;
     }
   });
+
+  // the stretch of the dataset's matches that the page may have, the first at place `from` of all
   const from = Math.max(0, Math.min(places.from - before - between, own.count));
   const to = Math.max(0, Math.min(places.to - before, own.count));
   const isLong = to - from > MAX_PAGE_ROWS;
-  const page = isLong ? new Uint32Array(to - from) : scratch.page;
-  if (from < to) own.take({ ...scratch, page }, { from, to });
-  const rows = isLong ? page : page.slice(0, to - from);
-  const stretch = { rows, from, isLast: to === own.count };
-  merge(dataset, scratch, keys, accepted, measured, stretch, places);
-}
-
-/** A stretch of the dataset's matches, the first at place `from` of them all. */
-interface Stretch {
-  readonly rows: Uint32Array;
-  readonly from: number;
-  /** Whether no match of the dataset follows. */
-  readonly isLast: boolean;
-}
-
-/** Merges a stretch with the accepted points, and writes what stands at the places to the page. */
-function merge(
-  { count, byId }: Dataset,
-  { budget, page }: Scratch,
-  keys: Keys,
-  { delta, rows: deltaRows }: DeltaMatches,
-  measured: Float64Array,
-  { rows, from, isLast }: Stretch,
-  places: Places,
-): void {
-  const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
-  const idAt = (i: number): number => delta.id[deltaRows[i]!]!;
+  const stretch = isLong ? new Uint32Array(to - from) : scratch.page;
+  if (from < to) own.take({ ...scratch, page: stretch }, { from, to });
+  const rows = isLong ? stretch : stretch.slice(0, to - from);
 
   // what comes behind the stretch is on no page that ends with it
-  const last = isLast ? undefined : rows.at(-1);
+  const last = to === own.count ? undefined : rows.at(-1);
   const lastKey = last === undefined ? Infinity : keys.of(last);
   const lastId = last === undefined ? Infinity : idOf(last);
   const list = new Int32Array(deltaRows.length);
@@ -105,18 +87,20 @@ function merge(
   });
   const candidates = list.subarray(0, listed);
   sortNumbers(candidates, (a, b) => measured[a]! - measured[b]! || idAt(a) - idAt(b), budget);
-  let own = 0;
+
+  // both in one order, of which the page is written
+  let taken = 0;
   let next = 0;
   let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
   inStretches(budget, from, places.to, PLACE, (first, end) => {
     for (let at = first; at < end; at++) {
       const i = candidates[next];
       const isAccepted =
-        i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[own]!)) < 0;
-      const row = isAccepted ? count + deltaRows[i]! : rows[own]!;
+        i !== undefined && (measured[i]! - ownKey || idAt(i) - idOf(rows[taken]!)) < 0;
+      const row = isAccepted ? count + deltaRows[i]! : rows[taken]!;
       if (isAccepted) next++;
-      else ownKey = ++own === rows.length ? Infinity : keys.of(rows[own]!);
-      if (at >= places.from) page[at - places.from] = row;
+      else ownKey = ++taken === rows.length ? Infinity : keys.of(rows[taken]!);
+      if (at >= places.from) scratch.page[at - places.from] = row;
     }
   });
 }

@@ -1,7 +1,7 @@
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import { hashId, THINNING_VALUES } from '../index/records.js';
-import { type Budget, inStretches } from '../model/budget.js';
+import { inStretches } from '../model/budget.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';
@@ -29,15 +29,37 @@ export function thinOut(
   limit: number,
 ): Int32Array {
   const { budget } = scratch;
+  const { thinning } = dataset;
   const list = matches.form === 'all' ? undefined : listRows(scratch, matches);
   const count = matches.count + (accepted?.rows.length ?? 0);
+
+  /** The matches whose hashes have an upper half of at most `bound`. */
+  function rowsBelow(bound: number): number[] {
+    const found: number[] = [];
+    inStretches(budget, 0, matches.count, SCATTERED, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const row = list === undefined ? i : list[i]!;
+        if (thinning[row]! <= bound) found.push(row);
+      }
+    });
+    if (accepted === undefined) return found;
+    const { delta, rows } = accepted;
+    inStretches(budget, 0, rows.length, HASHED, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const row = rows[i]!;
+        if (hashId(delta.id[row]!) >>> 16 <= bound) found.push(dataset.count + row);
+      }
+    });
+    return found;
+  }
+
   // as low as chance has it for `limit` rows, and higher where these are too few
   const likely = Math.ceil(((limit + SPREAD * Math.sqrt(limit)) / count) * THINNING_VALUES);
   let bound = Math.min(likely, THINNING_VALUES);
-  let found = rowsBelow(bound, dataset, matches.count, list, accepted, budget);
+  let found = rowsBelow(bound);
   while (found.length < Math.min(limit, count)) {
     bound *= 4;
-    found = rowsBelow(bound, dataset, matches.count, list, accepted, budget);
+    found = rowsBelow(bound);
   }
   let rows = Int32Array.from(found);
   if (rows.length > limit) {
@@ -47,33 +69,6 @@ export function thinOut(
   }
   budget.charge(rows.length * ORDERED);
   return rows.sort();
-}
-
-/** The matches whose hashes have an upper half of at most `bound`; `list` has them, but for all. */
-function rowsBelow(
-  bound: number,
-  { thinning, count: total }: Dataset,
-  count: number,
-  list: Int32Array | undefined,
-  accepted: DeltaMatches | undefined,
-  budget: Budget,
-): number[] {
-  const found: number[] = [];
-  inStretches(budget, 0, count, SCATTERED, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const row = list === undefined ? i : list[i]!;
-      if (thinning[row]! <= bound) found.push(row);
-    }
-  });
-  if (accepted === undefined) return found;
-  const { delta, rows } = accepted;
-  inStretches(budget, 0, rows.length, HASHED, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const row = rows[i]!;
-      if (hashId(delta.id[row]!) >>> 16 <= bound) found.push(total + row);
-    }
-  });
-  return found;
 }
 
 /** Rows in the order of the hashes of their ids, and of the ids where hashes are equal. */
