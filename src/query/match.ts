@@ -22,6 +22,7 @@ import {
 } from './common/plan.js';
 import { findRuns, visitRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
+import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 
 /** Below this many rows in a window, testing them beats looking for a region's runs. */
@@ -34,15 +35,15 @@ export function findMatches(
   filters: Filters,
   forced?: Driver,
 ): Matches {
-  if (!haveAttributes(filters)) return matchPlaceAndTime(dataset, scratch, filters, forced);
+  const region = regionOf(filters);
+  const windows = windowsOf(dataset, filters);
+  if (!haveAttributes(filters)) return matchPlaceAndTime(dataset, scratch, region, windows, forced);
   const { attributeRows, budget } = scratch;
   const having = findAttributeRows(dataset, attributeRows, filters, budget);
   if (having.bits !== undefined) {
-    const matches = matchPlaceAndTime(dataset, scratch, filters, forced);
+    const matches = matchPlaceAndTime(dataset, scratch, region, windows, forced);
     return restrictMatches(dataset, scratch, matches, having);
   }
-  const region = regionOf(filters);
-  const windows = windowsOf(dataset, filters);
   if (having.count === 0 || (region === undefined && windows.length === 0)) {
     return matchesOf(having);
   }
@@ -60,12 +61,10 @@ function windowsOf(
 function matchPlaceAndTime(
   dataset: Dataset,
   scratch: Scratch,
-  filters: Filters,
-  forced?: Driver,
+  region: Region | undefined,
+  windows: readonly Window[],
+  forced: Driver | undefined,
 ): Matches {
-  const region = regionOf(filters);
-  const windows = windowsOf(dataset, filters);
-
   // one filter is counted by its index alone
   if (region === undefined) {
     if (windows.length === 0) return { form: 'all', count: dataset.count };
