@@ -11,7 +11,7 @@ import { renderPoint } from '../../src/model/point.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
-import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
+import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { acceptedOf, generationOf, Meter } from '../support/engine.js';
 import { type Note, pointOf } from '../support/notes.js';
 import { assert, pluck, test } from '../support/uvu.js';
@@ -35,13 +35,12 @@ function firstNotes(count: number, delta: Delta): Promise<Generation> {
 /** A service of the first 20 notes that accepts the next ones. */
 async function start(answerCacheBytes = 0) {
   const current = { generation: await firstNotes(20, createDelta(CAPACITY)) };
-  const app = await startApp(current, answerCacheBytes);
+  const app = await startApp(current, { answerCacheBytes });
   let count = 20;
   let merged = 20;
   return {
     ...app,
-    ask: (path: string, headers = {}): Promise<Reply> =>
-      ask(app.port, path, { headers: { Connection: 'close', ...headers } }),
+    ask: (path: string, headers = {}): Promise<Reply> => app.get(path, { headers }),
     accept(more: number): void {
       this.acceptNotes(notes.slice(count, count + more));
     },

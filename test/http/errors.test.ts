@@ -1,9 +1,9 @@
+import { startNotes } from '../support/app.js';
 import { bodyOf, exchange, LIST, statusOf } from '../support/client.js';
-import { jsonOfPage } from '../support/documents.js';
-import { startOwnService } from '../support/own-service.js';
+import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
-const service = await startOwnService();
+const service = await startNotes(scatterNotes(53, 30));
 
 /** Sends a request line and headers as they are. */
 function raw(line: string, headers = 'Host: x'): Promise<string> {
@@ -15,9 +15,8 @@ test('an address that is none gets 404', async () => {
     ...['/rest/nope/', '/REST/', '/rest/map_data_points/1/2/', '/rest//map_data_points/'],
     ...['//rest/map_data_points/', '//evil.example/rest/map_data_points'],
     ...['/rest/map_data_points/../notifications/', '/rest/map_data_points.json'],
-    ...['/media/map_data_points/9/x.jpg', '/openapixjson', '/tiles/0/0/0xmvt', '/admin/reload'],
-    '/favicon.ico',
-    `/${'a'.repeat(5000)}/`,
+    ...['/media/map_data_points/9/x.jpg', '/openapixjson', '/tiles/0/0/0xmvt', '/favicon.ico'],
+    ...['/admin/reload', '/admin/posts', '/changes/points', `/${'a'.repeat(5000)}/`],
   ];
   for (const path of paths) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
@@ -42,14 +41,19 @@ test('the root of the host leads to the list of resources', async () => {
 });
 
 test('an unknown format is named with those that there are, before other mistakes', async () => {
-  for (const format of ['GeoJSON', 'xml', 'JSON', '%3Cb%3E']) {
-    const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
-    for (const path of [...paths, `${LIST}?bbox=1&page=0`]) {
-      const url = `${path}${path.includes('?') ? '&' : '?'}format=${format}`;
-      const reply = await service.get(url);
-      assert.is(reply.status, 404, url);
-      const detail = `There is no format "${decodeURIComponent(format)}" here; the formats are json, api${path.startsWith(LIST) ? ', geojson' : ''}.`;
-      assert.equal(reply.json(), { detail });
+  const [PAGES, POINTS] = ['json, api', 'json, api, geojson'];
+  for (const [path, formats] of [
+    [`${LIST}?`, POINTS],
+    [`${LIST}1/?`, POINTS],
+    [`${LIST}?bbox=1&page=0&`, POINTS],
+    ['/rest/?', PAGES],
+    ['/rest/notifications/?', PAGES],
+  ]) {
+    for (const format of ['GeoJSON', '%3Cb%3E']) {
+      const reply = await service.get(`${path}format=${format}`);
+      const named = decodeURIComponent(format);
+      const detail = `There is no format "${named}" here; the formats are ${formats}.`;
+      assert.equal([reply.status, reply.json()], [404, { detail }], path);
     }
   }
 });
@@ -73,7 +77,7 @@ test('a path that is not well formed gets 404 or 400, never more', async () => {
 test('the target may name scheme and host, as through a proxy', async () => {
   const answer = await raw(`GET http://x${LIST}?page_size=1`);
   assert.is(statusOf(answer), 200);
-  assert.is(JSON.parse(bodyOf(answer)).count, 3000);
+  assert.is(JSON.parse(bodyOf(answer)).count, 30);
 });
 
 test('what is no HTTP or too large is told so in JSON', async () => {
@@ -106,62 +110,10 @@ test('an address with characters that are not encoded is told what to write', as
   assert.match(JSON.parse(bodyOf(answer)).detail, /encoded, such as %C3%B6/);
 });
 
-test('a parameter that cannot be used names itself, all of them at once', async () => {
-  const query =
-    '?bbox=1,2&coordinates=60,24&ordering=id&page_size=0&created_at_after=x&created_at_before=y&modified_at_after=2024-01-01&modified_at_before=24:00';
-  const reply = await service.get(`${LIST}${query}`);
-  assert.is(reply.status, 400);
-  const errors = reply.json<Record<string, string[]>>();
-  const names = query.slice(1).replaceAll(/=[^&]*/g, '');
-  assert.equal(Object.keys(errors).sort(), names.split('&').sort());
-  for (const [name, texts] of Object.entries(errors)) {
-    assert.is(texts.length, 1);
-    assert.match(texts[0]!, /^Got ".+": .+\. Expected .+\. Example: /);
-    assert.ok(texts[0]!.includes(`Example: ${name}=`));
-    // the example is good
-    const example = /Example: (\S+)$/.exec(texts[0]!)![1]!;
-    assert.is((await service.get(`${LIST}?${example}`)).status, 200, example);
-  }
-});
-
-test('every error is a text under "detail", or lists of texts under parameters', async () => {
-  const paths = [
-    `${LIST}?page=0`,
-    `${LIST}?page=&page_size=x`,
-    `${LIST}?bbox=,,,`,
-    `${LIST}?bbox=1,2,3,4&bbox=nan,0,0,0`,
-    `${LIST}?coordinates=91,0,1`,
-    `${LIST}?format=xml`,
-    `${LIST}?page=2&coordinates=0,0,0`,
-    `${LIST}?__proto__=1&constructor=2&page=x`,
-    '/rest/notifications/?page_size=-1',
-    '/rest/notifications/?page=2',
-    '/rest/?format=x',
-    `${LIST}1/?format=x`,
-  ];
-  for (const path of paths) {
-    for (const accept of ['application/json', 'text/html', '*/*', 'image/png']) {
-      const reply = await service.get(path, { headers: { accept } });
-      assert.ok(reply.status >= 400 && reply.status < 500, path);
-      // a browser gets the page of the error, which shows the same JSON
-      const isPage = accept === 'text/html';
-      const type = isPage ? 'text/html; charset=utf-8' : 'application/json';
-      assert.is(reply.headers['content-type'], type);
-      type Body = Record<string, unknown>;
-      const body = isPage ? jsonOfPage<Body>(reply.text) : reply.json<Body>();
-      const isDetail = typeof body['detail'] === 'string' && Object.keys(body).length === 1;
-      const isByName = Object.values(body).every(
-        (texts) => Array.isArray(texts) && texts.every((text) => typeof text === 'string'),
-      );
-      assert.ok(isDetail || isByName, reply.text);
-    }
-  }
-});
-
 test('what no representation satisfies gets 406', async () => {
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
   for (const path of paths) {
-    for (const accept of ['image/png', 'application/xml, text/plain', '*/*;q=0', 'garbage', ',']) {
+    for (const accept of ['image/png', '*/*;q=0']) {
       const reply = await service.get(path, { headers: { accept } });
       assert.is(reply.status, 406, `${path} ${accept}`);
       assert.equal(reply.json(), { detail: 'Could not satisfy the request Accept header.' });
@@ -181,20 +133,24 @@ test('an unknown token gets 401 at every address', async () => {
     'Token a b': `${header} Token string should not contain spaces.`,
   };
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
+  const check = async (method: string, path: string, authorization: string, detail: string) => {
+    const reply = await service.get(path, { method, headers: { authorization } });
+    assert.is(reply.status, 401, `${method} ${path} ${authorization}`);
+    assert.is(reply.headers['www-authenticate'], 'Token');
+    if (method !== 'HEAD') assert.equal(reply.json(), { detail });
+  };
+  for (const [authorization, detail] of Object.entries(details)) {
+    await check('GET', LIST, authorization, detail);
+  }
   for (const path of [...paths, '/rest/map_data_points', `${LIST}?bbox=x`]) {
-    for (const [authorization, detail] of Object.entries(details)) {
-      for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
-        const reply = await service.get(path, { method, headers: { authorization } });
-        assert.is(reply.status, 401, `${method} ${path} ${authorization}`);
-        assert.is(reply.headers['www-authenticate'], 'Token');
-        if (method !== 'HEAD') assert.equal(reply.json(), { detail });
-      }
+    for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
+      await check(method, path, 'Token nope', 'Invalid token.');
     }
   }
 });
 
 test('whoever asks by another scheme is answered like anybody', async () => {
-  for (const path of [LIST, '/rest/', '/rest/notifications/', '/health/ready', '/rest/nope/']) {
+  for (const path of [LIST, '/rest/', '/rest/notifications/', '/rest/nope/']) {
     const { status, text } = await service.get(path);
     for (const authorization of ['Basic eDp5', 'Digest username="x", realm="y"', 'nope', '']) {
       const reply = await service.get(path, { headers: { authorization } });

@@ -154,7 +154,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 test('the document describes every route, or there is a reason that it does not', async () => {
-  const app = await startApp({ generation }, 0, 'all');
+  const app = await startApp({ generation }, { audience: 'all' });
   const { paths } = (await ask(app.port, '/openapi.json')).json<Document>();
   const described = (path: string): string[] =>
     METHODS.filter((method) => paths[path]?.[method] !== undefined);

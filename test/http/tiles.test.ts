@@ -126,7 +126,7 @@ test('points have the fields that are asked for, and no clusters where none are 
 });
 
 test('TileJSON leads to tiles that last, as long as the data are the same', async () => {
-  const own = await startNotes(notes, 1 << 20);
+  const own = await startNotes(notes, { answerCacheBytes: 1 << 20 });
   const tileSet = async (query = ''): Promise<{ url: string; reply: Reply }> => {
     const reply = await own.get(`/tiles/points.json${query}`);
     const { tiles } = reply.json<{ tiles: string[] }>();

@@ -1,41 +1,23 @@
-import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { pageLinks } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
 import { CHARACTER } from '../../support/characters.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
-const BASE = 'http://testserver.example/rest/map_data_points/';
-
-function links(query: string, page: number, pageCount: number): [string | null, string | null] {
-  const { next, previous } = pageLinks(BASE, parseQueryString(query), page, pageCount);
-  return [next, previous];
-}
-
 function next(query: string): string | null {
   return pageLinks('', parseQueryString(query), 1, 2).next;
 }
 
-test('one page has no neighbours', () => {
-  assert.equal(links('a=1', 1, 1), [null, null]);
-  assert.equal(links('page=1', 1, 1), [null, null]);
-});
-
-test('first, middle and last page', () => {
-  assert.equal(links('', 1, 3), [`${BASE}?page=2`, null]);
-  assert.equal(links('page=2', 2, 3), [`${BASE}?page=3`, BASE]);
-  assert.equal(links('page=last', 3, 3), [null, `${BASE}?page=2`]);
-});
-
-test('page 1 has no page in its link, whatever stands around it', () => {
-  assert.equal(links('a=1&page=2', 2, 2), [null, `${BASE}?a=1`]);
-  assert.equal(links('z=1&page=2', 2, 2), [null, `${BASE}?z=1`]);
-  assert.equal(links('z=1&page=2&a=1', 2, 2), [null, `${BASE}?a=1&z=1`]);
-});
-
-test('sorted by name, repeated ones in their order, page once', () => {
-  assert.is(next('b=2&page=9&z=1&a=2&page=1&a=1'), '?a=2&a=1&b=2&page=2&z=1');
-  assert.is(next('pages=1&pag=1&page_size=5&p=1'), '?p=1&pag=1&page=2&page_size=5&pages=1');
+// the recorded answers of lists, which are replayed, have the links of every kind of page
+test('the links of a first, a middle and a last page, whose first is named without its number', () => {
+  const linksOf = (query: string, page: number, pageCount: number) => {
+    const { next, previous } = pageLinks('/', parseQueryString(query), page, pageCount);
+    return [next, previous];
+  };
+  assert.equal(linksOf('page=1', 1, 1), [null, null]);
+  assert.equal(linksOf('page=2', 2, 3), ['/?page=3', '/']);
+  assert.equal(linksOf('z=1&page=2&a=1', 2, 2), [null, '/?a=1&z=1']);
+  assert.equal(linksOf('page=last', 3, 3), [null, '/?page=2']);
 });
 
 test('names are compared by code points, before they are encoded', () => {
@@ -44,10 +26,7 @@ test('names are compared by code points, before they are encoded', () => {
   const replaced = encodeURIComponent('\ufffd');
   assert.is(next(`${high}=1&${replaced}=2`), `?page=2&${replaced}=2&${high}=1`);
   assert.is(next('~=1&%C3%A4=2&a=3&a%20=4'), '?a=3&a+=4&page=2&~=1&%C3%A4=2');
-});
-
-test('blank values and bare names stay', () => {
-  assert.is(next('z=&a&='), '?=&a=&page=2&z=');
+  assert.is(next('z=&a&=&page=9&a=1&page=3'), '?=&a=&a=1&page=2&z=');
 });
 
 test('only letters, digits and _ . - ~ are left as they are', () => {
@@ -103,46 +82,6 @@ test('a link carries the same parameters, sorted, with only page changed', () =>
     }),
     { numRuns: rounds(2000) },
   );
-});
-
-test('there and back is the same link', () => {
-  fc.assert(
-    fc.property(pairsOf, fc.integer({ min: 1, max: 99 }), (pairs, page) => {
-      const forth = pageLinks('', pairs, page, 100).next!;
-      const back = pageLinks('', parseQueryString(forth.slice(1)), page + 1, 100).previous!;
-      const again = pageLinks('', parseQueryString(back.slice(1)), page, 100).next!;
-      assert.is(again, forth);
-    }),
-    { numRuns: rounds(2000) },
-  );
-});
-
-test('every recorded link of the original service', () => {
-  let compared = 0;
-  for (const line of readFileSync('test/fixtures/cases.ndjson', 'utf8').trim().split('\n')) {
-    const { target, response } = JSON.parse(line) as {
-      target: string;
-      response: { status: number; body: Record<string, unknown> | null };
-    };
-    const body = response.body;
-    if (response.status !== 200 || body === null || !('results' in body)) continue;
-    const [path, query = ''] = target.split('?', 2) as [string, string?];
-    const pairs = parseQueryString(query);
-    // the original took a page_size that is none for the default
-    const size = Number(last(pairs, 'page_size'));
-    const pageSize = Number.isInteger(size) && size > 0 ? Math.min(size, 1000) : 100;
-    const pageCount = Math.max(1, Math.ceil((body['count'] as number) / pageSize));
-    const asked = last(pairs, 'page') ?? '1';
-    const page = asked === 'last' ? pageCount : Number(asked);
-    const expected = { next: body['next'], previous: body['previous'] };
-    assert.equal(
-      pageLinks(`http://testserver.example${path}`, pairs, page, pageCount),
-      expected,
-      target,
-    );
-    compared++;
-  }
-  assert.is(compared, 214);
 });
 
 test.run();
