@@ -134,7 +134,7 @@ test('a body that is no batch is refused as a whole', async () => {
 
 test('random questions have the answers of the list', async () => {
   const next = createHostileQueries(5);
-  const questions = Array.from({ length: 1_000 }, () => {
+  const questions = Array.from({ length: 400 }, () => {
     const pairs = parseQueryString(next().query).map(({ name, value }) => [name, value] as const);
     const { format: _, ...question } = Object.fromEntries(pairs);
     return question as Record<string, string>;
@@ -153,7 +153,7 @@ test('random questions have the answers of the list', async () => {
     assert.is(line, singles[i]);
     statuses.add(/^\{"status":(\d+)/.exec(line)?.[1] ?? '200');
   }
-  assert.ok(lines.length > 950);
+  assert.ok(lines.length > 380);
   assert.equal([...statuses].sort(), ['200', '400', '404']);
 });
 

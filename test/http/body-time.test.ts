@@ -9,7 +9,7 @@ import { assert, test, until } from '../support/uvu.js';
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
 const [patient, service] = await Promise.all([
-  startOwnService(),
+  startOwnService(['--answer-cache', '0']),
   startOwnService([
     ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
   ]),
@@ -72,16 +72,15 @@ test('a body has the time of a request, and a form that may hold an image has it
 
 const MIB = 1024 * 1024;
 const LARGE_PAGE = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
-const uncached = await startOwnService(['--answer-cache', '0']);
 
 async function open(): Promise<Socket> {
-  const { socket } = dial(uncached.port);
+  const { socket } = dial(patient.port);
   await once(socket, 'connect');
   return socket;
 }
 
 async function answered(): Promise<number> {
-  const { value } = await metricsOf(uncached);
+  const { value } = await metricsOf(patient);
   return value('waypost_http_request_duration_seconds_count', { route: 'points' });
 }
 
@@ -92,7 +91,7 @@ test('a packet of requests whose client has left is not worked on', async () => 
   await once(socket, 'data');
   socket.resetAndDestroy();
   await until('the connection is closed', async () => {
-    const { value } = await metricsOf(uncached);
+    const { value } = await metricsOf(patient);
     return value('waypost_connections') <= 1;
   });
   const made = (await answered()) - before;
@@ -100,7 +99,7 @@ test('a packet of requests whose client has left is not worked on', async () => 
 });
 
 test('others are answered between the requests of a packet', async () => {
-  const { body } = await uncached.get('/rest/map_data_points/?page_size=1000');
+  const { body } = await patient.get('/rest/map_data_points/?page_size=1000');
   const socket = await open();
   let received = 0;
   socket.on('data', (chunk: string) => {
@@ -109,7 +108,7 @@ test('others are answered between the requests of a packet', async () => {
   socket.write(LARGE_PAGE.repeat(656));
   await once(socket, 'data');
   // not the metrics, which wait for their turn themselves
-  assert.is((await uncached.get('/health/live')).status, 200);
+  assert.is((await patient.get('/health/live')).status, 200);
   const meanwhile = Math.floor(received / body.length);
   assert.ok(meanwhile < 400, `${meanwhile} of 656 came first`);
   socket.destroy();
@@ -117,7 +116,7 @@ test('others are answered between the requests of a packet', async () => {
 
 test('clients that read nothing do not fill the memory', async () => {
   const memory = async (): Promise<number> =>
-    (await metricsOf(uncached)).value('process_resident_memory_bytes');
+    (await metricsOf(patient)).value('process_resident_memory_bytes');
   const before = await memory();
   const clients = await Promise.all(Array.from({ length: 40 }, open));
   for (const client of clients) {
@@ -131,7 +130,7 @@ test('clients that read nothing do not fill the memory', async () => {
     last = now;
     return isStill && now > 0;
   });
-  const { value } = await metricsOf(uncached);
+  const { value } = await metricsOf(patient);
   const unsent = value('waypost_unsent_bytes');
   // two answers of 280 kB each; some clients are cut off because too many requests wait
   assert.ok(unsent > 0 && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);

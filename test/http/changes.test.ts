@@ -100,8 +100,6 @@ test('what cannot be had is refused', async () => {
   }
   const head = await service.get(PATH, { method: 'HEAD' });
   assert.is(head.headers['content-type'], 'text/event-stream');
-  const reading = await startOwnService(['--journal', 'none']);
-  assert.is((await reading.get(PATH)).status, 404);
 });
 
 test('every filter lets through what the list shows', async () => {
@@ -141,16 +139,13 @@ test('each of many streams on two threads has each of many points once, in their
     streams.push(await follow(service.port, PATH));
     return streams.length >= 20 && (await openStreams()).every((open) => open > 0);
   });
-  const posted = await Promise.all(
-    Array.from({ length: 100 }, (_, i) => post({ comment: `${i}` })),
-  );
-  const wanted = posted.sort((a, b) => a.sequence - b.sequence);
+  const posted = await Promise.all(Array.from({ length: 60 }, (_, i) => post({ comment: `${i}` })));
+  const wanted = posted
+    .map(({ sequence, record }) => ({ id: sequence, data: record }))
+    .sort((a, b) => a.id - b.id);
   for (const { events } of streams) {
-    await until('all points are there', () => events.length === 100);
-    assert.equal(
-      events,
-      wanted.map(({ sequence, record }) => ({ id: sequence, data: record })),
-    );
+    await until('all points are there', () => events.length === wanted.length);
+    assert.equal(events, wanted);
   }
   await leave(...streams);
 });
@@ -174,20 +169,41 @@ test('a stream goes on after the service was killed, and ends in order with it',
   assert.is(after.end, 'whole');
 });
 
+test('behind posts that are kept no longer there is nothing to go on with', async () => {
+  const path = join(folder, 'pruned.journal');
+  const store = new Store(path);
+  store.append(Array.from({ length: 9 }, (_, i) => newPost(5_001 + i)));
+  store.prune([4]);
+  store.close();
+  service = await startOwnService([
+    ...[...flags, '--journal', path, '--admin-token', 'secret', '--max-streams', '2'],
+    ...['--answer-timeout', '1s', '--shutdown-timeout', '0'],
+  ]);
+  const admin = { headers: { Authorization: 'Bearer secret' } };
+  for (const [query, status] of [
+    ['?after=3', 410],
+    ['?after=0', 410],
+    ['?after=4', 200],
+  ] as const) {
+    assert.is((await service.get(PATH + query, LINES)).status, status);
+    assert.is((await service.get(`/admin/posts${query}`, admin)).status, status);
+  }
+  assert.equal(idsOf(await service.get(`${PATH}?after=7`, LINES)), [5_008, 5_009]);
+  const all = [5_001, 5_002, 5_003, 5_005, 5_006, 5_007, 5_008, 5_009];
+  assert.equal(idsOf(await service.get(PATH, LINES)), all);
+  assert.equal(idsOf(await service.get('/admin/posts', admin)), all);
+});
+
 test('beyond the bound a stream gets 503, and there is room when one has left', async () => {
-  const bound = await startOwnService([...flags, '--journal', `${journal}2`, '--max-streams', '2']);
-  const two = await Promise.all([follow(bound.port, PATH), follow(bound.port, PATH)]);
-  const third = await bound.get(PATH);
+  const two = await Promise.all([follow(service.port, PATH), follow(service.port, PATH)]);
+  const third = await service.get(PATH);
   assert.equal([third.status, third.headers['retry-after']], [503, '10']);
   two[0]!.answer.destroy();
-  await until('there is room', async () => (await bound.get(PATH, LINES)).status === 200);
+  await until('there is room', async () => (await service.get(PATH, LINES)).status === 200);
+  await leave(two[1]!);
 });
 
 test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
-  const bound = await startOwnService([
-    ...[...flags, '--journal', `${journal}3`, '--answer-timeout', '1s', '--shutdown-timeout', '0'],
-  ]);
-  service = bound;
   const slow = await follow(service.port, PATH);
   slow.answer.pause();
   const quick = await follow(service.port, PATH);
@@ -210,28 +226,6 @@ test('a reader that takes nothing holds little, is cut off, and comes back for t
   await until('it has the rest', () => slow.events.length + rest.events.length === 200);
   const wanted = posted.map(({ sequence }) => sequence).sort((a, b) => a - b);
   assert.equal(pluck([...slow.events, ...rest.events], 'id'), wanted);
-});
-
-test('behind posts that are kept no longer there is nothing to go on with', async () => {
-  const path = join(folder, 'pruned.journal');
-  const store = new Store(path);
-  store.append(Array.from({ length: 9 }, (_, i) => newPost(5_001 + i)));
-  store.prune([4]);
-  store.close();
-  const admin = { headers: { Authorization: 'Bearer secret' } };
-  const pruned = await startOwnService([...flags, '--journal', path, '--admin-token', 'secret']);
-  for (const [query, status] of [
-    ['?after=3', 410],
-    ['?after=0', 410],
-    ['?after=4', 200],
-  ] as const) {
-    assert.is((await pruned.get(PATH + query, LINES)).status, status);
-    assert.is((await pruned.get(`/admin/posts${query}`, admin)).status, status);
-  }
-  assert.equal(idsOf(await pruned.get(`${PATH}?after=7`, LINES)), [5_008, 5_009]);
-  const all = [5_001, 5_002, 5_003, 5_005, 5_006, 5_007, 5_008, 5_009];
-  assert.equal(idsOf(await pruned.get(PATH, LINES)), all);
-  assert.equal(idsOf(await pruned.get('/admin/posts', admin)), all);
 });
 
 test.run();

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, runCommand, SNAPSHOT } from '../support/service.js';
+import { FIXTURE_POINTS, runInThread, SNAPSHOT } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 const home = makeFolder();
@@ -150,7 +150,7 @@ test('a folder of images that is none is refused, and without one there are no i
     [FIXTURE_POINTS, 'it is no folder'],
   ]) {
     const args = ['serve', '--snapshot', SNAPSHOT, '--media', path!];
-    const { code, stderr } = await runCommand(args);
+    const { code, stderr } = await runInThread(args);
     assert.is(code, 1);
     assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
   }

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Envelope, Reply } from '../support/client.js';
+import { type Envelope, jsonPost, LIST, type Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
@@ -23,7 +23,8 @@ const records = Array.from({ length: 250 }, (_, i) => ({
   },
 }));
 writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''));
-const service = await startOwnService(['--notifications', file, '--tokens', tokens]);
+const flags = ['--notifications', file, '--tokens', tokens, '--require-token'];
+const service = await startOwnService(flags);
 const PATH = '/rest/notifications/';
 
 function as(token: string, path: string = PATH, scheme = 'Token'): Promise<Reply> {
@@ -101,8 +102,18 @@ test('what one user sees no cache may give to another', async () => {
 });
 
 test('a good token changes nothing elsewhere', async () => {
-  const path = '/rest/map_data_points/?page_size=3';
+  const path = `${LIST}?page_size=3`;
   assert.is((await as('key-of-5', path)).text, (await service.get(path)).text);
+});
+
+test('with --require-token nobody posts without one', async () => {
+  const place = { lat: 10, lon: 20 };
+  const { status, headers, text } = await service.get(LIST, jsonPost(place));
+  const detail = 'Authentication credentials were not provided.';
+  assert.equal([status, JSON.parse(text)], [401, { detail }]);
+  assert.is(headers['www-authenticate'], 'Token');
+  const known = { Authorization: 'Token key-of-5' };
+  assert.is((await service.get(LIST, jsonPost(place, known))).status, 201);
 });
 
 test('a token that only resembles a good one is unknown', async () => {

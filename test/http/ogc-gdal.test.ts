@@ -7,7 +7,7 @@ import { read as readDocument } from '../support/documents.js';
 import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
 import { allItems, startOgc } from '../support/geojson.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT } from '../support/service.js';
+
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
@@ -21,6 +21,7 @@ const missing =
       ? undefined
       : 'this GDAL has no OAPIF driver';
 
+const service = await startOwnService(['--time-zone', 'Europe/Helsinki']);
 const app = await startOgc(1_500);
 app.accept(40);
 
@@ -64,19 +65,12 @@ testUnless(missing, 'GDAL keeps the filters of its address from page to page', a
 
 testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', async () => {
   const exported = join(makeFolder(), 'exported.geojson');
-  const sample = [
-    '--snapshot',
-    join(ROOT, 'data/sample.waypost'),
-    '--time-zone',
-    'Europe/Helsinki',
-  ];
-  const first = await startOwnService(sample);
-  const source = `OAPIF:http://127.0.0.1:${first.port}/ogc`;
+  const source = `OAPIF:http://127.0.0.1:${service.port}/ogc`;
   await run('ogr2ogr', [exported, '-oo', 'PAGE_SIZE=1000', source, 'points']);
   const second = await startOwnService(['--snapshot', exported]);
-  for (let page = 1; page <= 5; page++) {
+  for (let page = 1; page <= 3; page++) {
     const query = `/rest/map_data_points/?page_size=1000&page=${page}`;
-    const { results: sent } = (await first.get(query)).json<Envelope>();
+    const { results: sent } = (await service.get(query)).json<Envelope>();
     const { results: loaded } = (await second.get(query)).json<Envelope>();
     assert.equal(loaded.map(withoutTimes), sent.map(withoutTimes));
     for (const [i, one] of sent.entries()) {
@@ -88,7 +82,6 @@ testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', asy
       }
     }
   }
-  await Promise.all([first.stop(), second.stop()]);
 });
 
 function withoutTimes(record: Envelope['results'][number]): object {
@@ -97,7 +90,6 @@ function withoutTimes(record: Envelope['results'][number]): object {
 
 const reason = withoutGdal();
 const folder = makeFolder();
-const service = reason === undefined ? await startOwnService() : undefined;
 
 function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeature[]): number {
   return clusters.reduce(
@@ -108,7 +100,7 @@ function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeatur
 
 testUnless(reason, 'GDAL finds every point in the tiles of a zoom', async () => {
   const [, zoom] = / MVT:\S*\/tiles\/(\d+) clusters$/m.exec(readDocument('docs/maps.md'))!;
-  const source = `MVT:http://127.0.0.1:${service!.port}/tiles/${zoom}`;
+  const source = `MVT:http://127.0.0.1:${service.port}/tiles/${zoom}`;
   const options = ['-oo', 'TILE_EXTENSION=mvt', '-oo', 'METADATA_FILE='];
   const clusters = await readByGdal(source, 'clusters', options);
   const singles = await readByGdal(source, 'points', options);
@@ -122,7 +114,7 @@ testUnless(
   async () => {
     const [z, x, y] = [12, 2331, 1185];
     const query = 'is_processed=false&status=NEW';
-    const { body } = await service!.get(`/tiles/${z}/${x}/${y}.mvt?${query}`);
+    const { body } = await service.get(`/tiles/${z}/${x}/${y}.mvt?${query}`);
     // GDAL takes the address of a tile from the folders that the file is in
     mkdirSync(join(folder, `${z}/${x}`), { recursive: true });
     const file = join(folder, `${z}/${x}/${y}.mvt`);
@@ -131,7 +123,7 @@ testUnless(
     assert.ok(singles.length > 10, String(singles.length));
 
     const box = '24.87,60.11,24.97,60.20';
-    const list = await service!.get(`/rest/map_data_points/?${query}&bbox=${box}&page_size=1000`);
+    const list = await service.get(`/rest/map_data_points/?${query}&bbox=${box}&page_size=1000`);
     const records = new Map(list.json<Envelope>().results.map((record) => [record['id'], record]));
     for (const { geometry, properties } of singles) {
       const record = records.get(properties['id'])!;
@@ -151,9 +143,9 @@ testUnless(
 
 testUnless(reason, 'GDAL reads the GeoJSON of the list', async () => {
   const path = '/rest/map_data_points/?format=geojson&page_size=100&ordering=-created_at';
-  const url = `http://127.0.0.1:${service!.port}${path}`;
+  const url = `http://127.0.0.1:${service.port}${path}`;
   const features = await readByGdal(`GeoJSON:${url}`, 'OGRGeoJSON');
-  const { results } = (await service!.get(path.replace('geojson', 'json'))).json<Envelope>();
+  const { results } = (await service.get(path.replace('geojson', 'json'))).json<Envelope>();
   // GDAL sorts Features by their ids
   const sorted = results.toSorted((a, b) => Number(a['id']) - Number(b['id']));
   assert.equal(

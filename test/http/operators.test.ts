@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
@@ -23,7 +23,7 @@ test('names of files are for those who have the admin token', async () => {
     ...['--snapshot', path, '--settle', '0', '--admin-token', 'secret'],
   ]);
   const admin = { Authorization: 'Bearer secret' };
-  replaceFile(path, markedLines(2, 100_000));
+  replaceFile(path, markedLines(2, 60_000));
   let building: Ready['building'];
   await until('it is being built', async () => {
     building = (await readyOf(service)).building;
@@ -58,9 +58,9 @@ test('names of files are for those who have the admin token', async () => {
 });
 
 test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
-  for (const workers of ['1', '2']) {
-    const flags = ['--operations-port', '0', '--admin-token', 'secret', '--workers', workers];
-    const service = await startService(flags);
+  const flags = ['--operations-port', '0', '--admin-token', 'secret'];
+  const both = ['1', '2'].map((workers) => startService([...flags, '--workers', workers]));
+  for (const service of await Promise.all(both)) {
     const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
     const port = Number(new URL(operations as string).port);
     const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
@@ -101,14 +101,13 @@ test('whoever asks for metrics again and again shares what is collected', async 
 });
 
 test('a process that falls behind turns requests away, but not those for its health', async () => {
-  const service = await startService(['--max-loop-delay', '100ms']);
+  const service = await startOwnService(['--max-loop-delay', '100ms']);
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
   let turned = await service.get(LIST);
   await until('requests are turned away', async () => {
     // the delay is told once a second: the first stop makes it be told on waking, and the second one
     // is all that the next second knows of
-    process.kill(service.pid, 'SIGSTOP');
-    await delay(STOP_MS);
-    process.kill(service.pid, 'SIGCONT');
+    Atomics.wait(nothing, 0, 0, STOP_MS);
     turned = await service.get(LIST);
     return turned.status === 503;
   });

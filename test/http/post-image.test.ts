@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import sharp from 'sharp';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { coloursOf, FORM, imageForm, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+
 import { startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
@@ -27,16 +27,14 @@ function post(
     name = 'photo.jpg',
     fields = {},
     headers = {},
-    to = service,
   }: {
     readonly name?: string;
     readonly fields?: Readonly<Record<string, string>>;
     readonly headers?: OutgoingHttpHeaders;
-    readonly to?: OwnService;
   } = {},
 ): Promise<Reply> {
   const body = imageForm({ lat: '10.5', lon: '-20.25', ...fields }, file, name);
-  return to.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
+  return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
 }
 
 /** Every image that is stored, as records name them, once nothing is on its way. */
@@ -133,15 +131,6 @@ test('images of accepted points survive a kill, and what belongs to none does no
   assert.equal((await stored()).sort(), before);
   assert.not(existsSync(stray));
   assert.is((await service.get(image!)).status, 200);
-});
-
-test('without a folder for images there are none, and the rest of a form is read', async () => {
-  const plain = await startOwnService();
-  const refused = await post(JPEG, { to: plain });
-  assert.is(refused.status, 400);
-  const text = 'This instance stores no images: it has no folder for them.';
-  assert.equal(refused.json(), { image: [text] });
-  assert.is((await post(Buffer.alloc(0), { name: '', to: plain })).status, 201);
 });
 
 test.run();

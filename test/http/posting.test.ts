@@ -5,12 +5,13 @@ import {
   type Asked,
   type Envelope,
   exchange,
+  jsonPost,
   LIST,
   type Reply,
   statusOf,
 } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
-import { type OwnService, startOwnService } from '../support/own-service.js';
+
 import { startService } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
@@ -25,15 +26,12 @@ const token = await addToken(tokens, { user: 42, name: '', isAdmin: false });
 const journal = join(folder, 'many.journal');
 const many = ['--journal', journal, '--tokens', tokens, '--posts-per-token', '0'];
 many.push('--workers', '2', '--time-zone', 'Europe/Helsinki');
+/** Of the service that is started again: those of a repeated flag count that come last. */
+const LIMITS = ['--trust-proxy', '--posts-per-address', '5', '--posts-per-token', '7'];
 let service = await startService(many);
 
-function post(
-  fields: unknown,
-  headers: Asked['headers'] = {},
-  to: OwnService = service,
-): Promise<Reply> {
-  const body = typeof fields === 'string' ? fields : JSON.stringify(fields);
-  return to.get(LIST, { method: 'POST', body, headers: { ...JSON_TYPE, ...headers } });
+function post(fields: object, headers: Asked['headers'] = {}): Promise<Reply> {
+  return service.get(LIST, jsonPost(fields, headers));
 }
 
 interface Note {
@@ -42,8 +40,8 @@ interface Note {
 }
 
 /** The points around {@link PLACE}, by id, over connections that several threads may have. */
-async function around(to = service): Promise<Envelope> {
-  const asked = Array.from({ length: 6 }, () => to.get(AROUND));
+async function around(): Promise<Envelope> {
+  const asked = Array.from({ length: 6 }, () => service.get(AROUND));
   const [first, ...others] = (await Promise.all(asked)).map((reply) => reply.text);
   for (const other of others) assert.is(other, first, 'all threads say the same');
   return JSON.parse(first!) as Envelope;
@@ -105,45 +103,6 @@ test('created_by is the user of the token, and a token that is not known posts n
   assert.is((await around()).count, count + 1);
 });
 
-test('the same key and body again get the first answer, another body 422, after a restart too', async () => {
-  const headers = { 'Idempotency-Key': 'once-and-for-all' };
-  const { count } = await around();
-  const twins = await Promise.all(Array.from({ length: 10 }, () => post(PLACE, headers)));
-  const [first, ...others] = twins.sort(
-    (a, b) =>
-      Number('idempotency-replayed' in a.headers) - Number('idempotency-replayed' in b.headers),
-  );
-  assert.is(first!.headers['idempotency-replayed'], undefined);
-  const check = (again: Reply): void => {
-    assert.equal([again.status, again.text], [201, first!.text]);
-    const { id } = again.json<Note>();
-    assert.ok(again.headers.location?.endsWith(`${LIST}${id}/`));
-    assert.is(again.headers['idempotency-replayed'], 'true');
-  };
-  others.forEach(check);
-  check(await post({ ...PLACE, lat: 10.5, status: 'ignored' }, headers));
-  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
-  // the keys of a user are that user's own
-  const own = await post(PLACE, { ...headers, Authorization: `Token ${token}` });
-  assert.is(own.headers['idempotency-replayed'], undefined);
-  const wrong = { 'Idempotency-Key': 'not spent on an error' };
-  assert.is((await post({ lat: 1 }, { 'Idempotency-Key': 'not-spent' })).status, 400);
-  assert.is((await post(PLACE, { 'Idempotency-Key': 'not-spent' })).status, 201);
-  const before = await around();
-  assert.is(before.count, count + 3);
-
-  await service.stop();
-  service = await startService(many);
-  check(await post(PLACE, headers));
-  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
-  const after = await around();
-  assert.equal([after.count, after.results], [before.count, before.results]);
-  for (const key of ['', 'ä', 'x'.repeat(256), wrong['Idempotency-Key']]) {
-    const reply = await post(PLACE, { 'Idempotency-Key': Buffer.from(key).toString('latin1') });
-    assert.equal([key, reply.status], [key, 400]);
-  }
-});
-
 test('what cannot be accepted is refused as it should be, and nothing of it is there', async () => {
   const { count } = await around();
   const cases: [status: number, body: string, headers: Record<string, string>][] = [
@@ -171,12 +130,47 @@ test('what cannot be accepted is refused as it should be, and nothing of it is t
   assert.is((await around()).count, count);
 });
 
+test('the same key and body again get the first answer, another body 422, after a restart too', async () => {
+  const headers = { 'Idempotency-Key': 'once-and-for-all' };
+  const { count } = await around();
+  const twins = await Promise.all(Array.from({ length: 10 }, () => post(PLACE, headers)));
+  const [first, ...others] = twins.sort(
+    (a, b) =>
+      Number('idempotency-replayed' in a.headers) - Number('idempotency-replayed' in b.headers),
+  );
+  assert.is(first!.headers['idempotency-replayed'], undefined);
+  const check = (again: Reply): void => {
+    assert.equal([again.status, again.text], [201, first!.text]);
+    const { id } = again.json<Note>();
+    assert.ok(again.headers.location?.endsWith(`${LIST}${id}/`));
+    assert.is(again.headers['idempotency-replayed'], 'true');
+  };
+  others.forEach(check);
+  check(await post({ ...PLACE, lat: 10.5, status: 'ignored' }, headers));
+  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
+  // the keys of a user are that user's own
+  const own = await post(PLACE, { ...headers, Authorization: `Token ${token}` });
+  assert.is(own.headers['idempotency-replayed'], undefined);
+  assert.is((await post({ lat: 1 }, { 'Idempotency-Key': 'not-spent' })).status, 400);
+  assert.is((await post(PLACE, { 'Idempotency-Key': 'not-spent' })).status, 201);
+  const before = await around();
+  assert.is(before.count, count + 3);
+  for (const key of ['', 'ä', 'x'.repeat(256), 'not spent on an error']) {
+    const reply = await post(PLACE, { 'Idempotency-Key': Buffer.from(key).toString('latin1') });
+    assert.equal([key, reply.status], [key, 400]);
+  }
+
+  await service.stop();
+  service = await startService([...many, ...LIMITS]);
+  check(await post(PLACE, headers));
+  assert.is((await post({ ...PLACE, comment: 'other' }, headers)).status, 422);
+  const after = await around();
+  assert.equal([after.count, after.results], [before.count, before.results]);
+});
+
 test('only so many a minute are accepted from an address or a user, whichever thread is asked', async () => {
-  const flags = ['--tokens', tokens, '--workers', '2', '--trust-proxy'];
-  const limits = ['--posts-per-address', '5', '--posts-per-token', '7'];
-  const limited = await startService([...flags, ...limits]);
   const sent = (headers: Asked['headers']) =>
-    Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers, limited)));
+    Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers)));
   const statuses = (replies: readonly Reply[], status: number): number =>
     replies.filter((reply) => reply.status === status).length;
   const mine = await sent({ 'X-Forwarded-For': '198.51.100.9, 192.0.2.1' });
@@ -186,20 +180,10 @@ test('only so many a minute are accepted from an address or a user, whichever th
   assert.ok(Number(wait) >= 1 && Number(wait) <= 12, wait);
   const detail = `Request was throttled. Expected available in ${wait} seconds.`;
   assert.equal(refused.json(), { detail });
-  const theirs = await post(PLACE, { 'X-Forwarded-For': '192.0.2.1, 198.51.100.9' }, limited);
+  const theirs = await post(PLACE, { 'X-Forwarded-For': '192.0.2.1, 198.51.100.9' });
   assert.is(theirs.status, 201, 'what the proxy did not add tells nothing');
   const users = await sent({ 'X-Forwarded-For': '192.0.2.1', Authorization: `Bearer ${token}` });
   assert.equal([statuses(users, 201), statuses(users, 429)], [7, 5]);
-});
-
-test('with --require-token nobody posts without one', async () => {
-  const flags = ['--tokens', tokens, '--require-token'];
-  const strict = await startOwnService(flags);
-  const { status, headers, text } = await post(PLACE, {}, strict);
-  const detail = 'Authentication credentials were not provided.';
-  assert.equal([status, JSON.parse(text)], [401, { detail }]);
-  assert.is(headers['www-authenticate'], 'Token');
-  assert.is((await post(PLACE, { Authorization: `Token ${token}` }, strict)).status, 201);
 });
 
 test('metrics count posts by what came of them, and the state of the journal', async () => {

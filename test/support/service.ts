@@ -111,7 +111,10 @@ let thread: Worker | undefined;
  * refused before it does anything, or that only tells something; one after the other. A service
  * that starts would never end.
  */
-export async function runInThread(args: readonly string[]): Promise<Outcome> {
+export async function runInThread(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Outcome> {
   if (thread === undefined) {
     const workerData = { main: pathToFileURL(MAIN).href };
     const started = new Worker(COMMANDS, { eval: true, workerData, env: environmentOf({}) });
@@ -122,7 +125,7 @@ export async function runInThread(args: readonly string[]): Promise<Outcome> {
     });
   }
   const answered = once(thread, 'message') as Promise<[Outcome]>;
-  thread.postMessage(args);
+  thread.postMessage({ args, environment });
   return (await answered)[0];
 }
 
@@ -132,7 +135,7 @@ const COMMANDS = `
   const EXIT = new Error('exit');
   const environment = { ...process.env };
   let runs = 0;
-  parentPort.on('message', async (args) => {
+  parentPort.on('message', async ({ args, environment: given }) => {
     const outcome = { code: undefined, stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr']) {
       // what is said behind the exit, such as that it was thrown, nobody would hear
@@ -147,7 +150,7 @@ const COMMANDS = `
       throw EXIT;
     };
     process.argv.splice(2, Infinity, ...args);
-    process.env = { ...environment };
+    process.env = { ...environment, ...given };
     process.exitCode = undefined;
     await import(workerData.main + '?' + runs++).catch((error) => {
       if (error !== EXIT) outcome.stderr += error.stack;
