@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { readPosts } from '../../src/cli/journal-posts.js';
 import { READ_POSTS } from '../../src/posts/journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
+import { counted } from '../../src/serving/progress.js';
 import { postKeyed } from '../support/client.js';
 import { appendAll, newPost } from '../support/journals.js';
 import { readOnePass } from '../support/native.js';
@@ -69,8 +70,8 @@ test('compact, list and export take the address of a service that runs', async (
     3_000 + POSTS + 2,
   );
   const { stdout } = await runInThread(['journal', 'list', base], token);
-  const all = POSTS + 2;
-  assert.match(stdout, new RegExp(`"a"\\n.*"b"\\n.*${all} posts of sequences up to ${all}`, 's'));
+  const all = `${counted(POSTS + 2, 'post')} of sequences up to ${POSTS + 2}`;
+  assert.match(stdout, new RegExp(`"a"\\n.*"b"\\n.*: ${all}`, 's'));
   const last = ['--after', String(POSTS + 1)];
   const out = await runInThread(['journal', 'export', base, '-', ...last], token);
   assert.is(JSON.parse(out.stdout).sequence, POSTS + 2);

@@ -83,7 +83,7 @@ testUnless(
   },
 );
 
-const CLIENTS = 8;
+const CLIENTS = IS_SOAK ? 8 : 4;
 const ROUNDS = IS_SOAK ? 20 : 1;
 const LIBRARY = join(makeFolder(), 'failing-disk.so');
 const source = join(ROOT, 'test/support/failing-disk.c');

@@ -129,12 +129,6 @@ test('a request for another protocol is answered in this one, and nothing behind
   }
 });
 
-test('old clients are served', async () => {
-  const old = await exchange(service.port, `GET ${ONE} HTTP/1.0\r\n\r\n`);
-  assert.is(statusOf(old), 200);
-  assert.match(old, /\r\nConnection: close\r\n/i);
-});
-
 const BODY = '0\r\n\r\n';
 const SMUGGLED = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 

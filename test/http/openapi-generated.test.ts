@@ -1,16 +1,14 @@
-import { join } from 'node:path';
 import type { Arbitrary } from 'fast-check';
 import fc from 'fast-check';
 import { startApp } from '../support/app.js';
-import { ask, jsonPost } from '../support/client.js';
+import { jsonPost } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT } from '../support/service.js';
+
 import { assert, rounds, test } from '../support/uvu.js';
 
-const SAMPLE = join(ROOT, 'data/sample.waypost');
 const RUNS = { seed: 1, numRuns: rounds(60), includeErrorInReport: true };
 /** Operators are answered elsewhere, an instance without images has none, and a stream no end. */
 const OTHERS = ['/changes/', '/media/', '/health/', '/metrics', '/admin/'];
@@ -21,10 +19,7 @@ interface Parameter {
   readonly schema: Piece;
 }
 
-const service = await startOwnService([
-  ...['--snapshot', SAMPLE],
-  // nothing here is about load
-]);
+const service = await startOwnService();
 
 const document = (await service.get('/openapi.json')).json<Piece>();
 const check = createDocumentCheck(document);
@@ -155,7 +150,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 
 test('the document describes every route, or there is a reason that it does not', async () => {
   const app = await startApp({ generation }, { audience: 'all' });
-  const { paths } = (await ask(app.port, '/openapi.json')).json<Document>();
+  const { paths } = (await app.get('/openapi.json')).json<Document>();
   const described = (path: string): string[] =>
     METHODS.filter((method) => paths[path]?.[method] !== undefined);
   const left = new Set(Object.keys(LEFT_OUT));
@@ -175,12 +170,12 @@ test('the document describes every route, or there is a reason that it does not'
 
 test('what an instance does not answer is not described', async () => {
   const app = await startApp({ generation });
-  const reply = await ask(app.port, '/openapi.json');
+  const reply = await app.get('/openapi.json');
   const { paths } = reply.json<Document>();
   assert.not.ok('post' in paths['/rest/map_data_points/']!);
   assert.not.ok(Object.keys(paths).some((path) => /^\/(?:media|health|admin)\//.test(path)));
   const etag = reply.headers.etag!;
-  const again = await ask(app.port, '/openapi.json', { headers: { 'If-None-Match': etag } });
+  const again = await app.get('/openapi.json', { headers: { 'If-None-Match': etag } });
   assert.is(again.status, 304);
 });
 

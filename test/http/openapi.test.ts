@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
@@ -18,14 +17,12 @@ import {
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT } from '../support/service.js';
+import { printedBy, ROOT } from '../support/service.js';
 import { assert, pluck, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
-const service = await startOwnService([
-  ...['--snapshot', SAMPLE, '--media', ROOT, '--admin-token', 'secret'],
-  // nothing here is about load
-]);
+const flags = ['--snapshot', SAMPLE, '--media', ROOT, '--admin-token', 'secret'];
+const service = await startOwnService(flags);
 
 interface OpenApi extends Piece {
   readonly servers: readonly { readonly url: string }[];
@@ -79,10 +76,9 @@ test('who asks for OpenAPI 3.0 gets that', async () => {
   assert.not.match(accepted.text, /"(?:const|prefixItems)":|"type":\[/);
 });
 
-test('both are what their script prints', () => {
+test('both are what their script prints', async () => {
   for (const version of ['3.0', '3.1']) {
-    const args = [join(ROOT, 'dist/data/make-openapi.js'), version];
-    const { stdout } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    const stdout = await printedBy('data/make-openapi.js', version);
     const file = readFileSync(join(ROOT, `assets/openapi-${version}.json`), 'utf8');
     assert.ok(stdout === file, 'run `make data` and commit it');
   }

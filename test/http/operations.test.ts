@@ -105,11 +105,12 @@ test('the access log takes every request at 100, none at 0, and a share between'
     logs.filter(({ msg }) => msg === 'request');
   const all = open;
   const some = await startOwnService(['--access-log', '50']);
-  for (let i = 0; i < 100; i++) {
-    for (const one of [plain, some]) await one.get(LIST);
+  for (let i = 0; i < 100; i++) await some.get(LIST);
+  for (let i = 0; i < 10; i++) {
+    await plain.get(LIST);
     await all.get(LIST, { headers: { 'X-Request-Id': `id-${i}` } });
   }
-  await until('all are logged', () => requests(all).length === 100);
+  await until('all are logged', () => requests(all).length === 10);
   const { reqId, method, url, status, seconds } = requests(all)[7]!;
   assert.equal([reqId, method, url, status, typeof seconds], ['id-7', 'GET', LIST, 200, 'number']);
   assert.is(requests(plain).length, 0);
@@ -153,33 +154,14 @@ test('a latency counts in the first bucket whose bound it does not exceed', () =
     observe(200, 'json', bound);
     observe(200, 'json', bound * 1.001);
     const buckets = Array.from(stats.latencies.get('points')!.buckets);
+    assert.is(buckets.length, LATENCY_BOUNDS.length + 1, 'one above the last bound');
     assert.is(buckets[index], 1, `exactly ${bound} s`);
     assert.is(buckets[index + 1], 1, `more than ${bound} s`);
   }
-});
-
-test('a latency above the last bound has a bucket, too', () => {
   const stats = new RequestStats();
   stats.route('points')(200, 'json', 3_600);
   const { buckets, seconds } = stats.latencies.get('points')!;
-  assert.is(buckets.length, LATENCY_BOUNDS.length + 1);
-  assert.is(buckets[LATENCY_BOUNDS.length], 1);
-  assert.is(seconds, 3_600);
-});
-
-test('requests are counted by status and representation', () => {
-  const stats = new RequestStats();
-  const observe = stats.route('points');
-  for (const representation of ['json', 'html', 'json'] as const) observe(200, representation, 0);
-  observe(304, 'json', 0);
-  assert.equal(
-    stats.counts.map(({ status, representation, count }) => [status, representation, count]),
-    [
-      [200, 'json', 2],
-      [200, 'html', 1],
-      [304, 'json', 1],
-    ],
-  );
+  assert.equal([buckets.at(-1), seconds], [1, 3_600]);
 });
 
 test.run();

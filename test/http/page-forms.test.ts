@@ -82,6 +82,16 @@ test('each filter that is set is a chip, whose link leaves it out', async () => 
   assert.not.match((await browse(LIST)).text, '<ul class="chips">');
 });
 
+test('ids, images and neighbours are linked in the JSON and in the table', async () => {
+  const { text } = await browse(`${LIST}?has_image=true&page_size=1`);
+  const [point] = jsonOfPage<Envelope>(text).results;
+  const hrefs = tags(text, 'a').map((one) => one['href']!);
+  for (const href of [`${LIST}${point!['id']}/`, point!['image']]) {
+    assert.is(hrefs.filter((one) => one === href).length, 2, String(href));
+  }
+  assert.is(tags(text, 'img')[0]!['src'], point!['image']);
+});
+
 test('statuses and tags are offered as the data has them', async () => {
   const { text } = await browse(LIST);
   for (const name of ['status', 'tags']) {
@@ -97,13 +107,6 @@ test('statuses and tags are offered as the data has them', async () => {
     }
     assert.match(text, new RegExp(`<input id="f-${name}"[^>]* list="v-${name}"`));
   }
-});
-
-test('the page of notifications says that no token came, and how to send one', async () => {
-  const { text } = await browse('/rest/notifications/');
-  assert.match(text, 'No token came');
-  const address = `http://127.0.0.1:${service.port}/rest/notifications/`;
-  assert.match(shownText(text), `curl -H 'Authorization: Token …' '${address}'`);
 });
 
 test('what is wrong with a value stands beside its field', async () => {

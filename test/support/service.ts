@@ -129,6 +129,11 @@ export async function runInThread(
   return (await answered)[0];
 }
 
+/** What a script of the project prints, which runs in a thread. */
+export function printedBy(script: string, ...argv: readonly string[]): Promise<string> {
+  return text(new Worker(join(ROOT, 'dist', script), { argv: [...argv], stdout: true }).stdout);
+}
+
 /** Evaluates the command line anew for each message: what it imports is compiled once. */
 const COMMANDS = `
   const { parentPort, workerData } = require('node:worker_threads');
