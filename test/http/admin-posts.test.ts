@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { readPosts } from '../../src/cli/journal-posts.js';
-import { READ_POSTS } from '../../src/posts/journal.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { counted } from '../../src/serving/progress.js';
 import { postKeyed } from '../support/client.js';
@@ -13,7 +12,7 @@ import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
 /** More than are read at a time. */
-const POSTS = READ_POSTS + 50;
+const POSTS = 4_150;
 const folder = makeFolder();
 const path = join(folder, 'notes.journal');
 const journal = await openJournal(path);
