@@ -86,14 +86,16 @@ function negotiate<Offered extends Offer>(
 
 export type Coding = 'br' | 'gzip';
 
-/** The coding that an Accept-Encoding header prefers; undefined where it wants none of ours. */
-export type CodingOf = (acceptEncoding: string | undefined) => Coding | undefined;
-
 /** In the service's own order of preference, which counts among those of equal weight. */
 const OFFERED = ['br', 'gzip', 'identity'];
 
-/** Makes the reader of Accept-Encoding headers where these are offered, the preferred ones first. */
-export function createCodingOf(offered: readonly string[] = OFFERED): CodingOf {
+/**
+ * Makes what finds the coding that an Accept-Encoding header prefers of those `offered`, the
+ * preferred ones first; undefined where it wants none of ours.
+ */
+export function createCodingOf(
+  offered: readonly string[] = OFFERED,
+): (acceptEncoding: string | undefined) => Coding | undefined {
   const codingOf = remembered((header) => preferredCoding(header, offered));
   return (header) => {
     const coding = header ? codingOf(header) : 'identity';

@@ -71,20 +71,14 @@ interface Others {
   readonly hasOperations: boolean;
 }
 
-type Piece = Readonly<Record<string, unknown>>;
-
-interface OpenApi extends Piece {
-  readonly info: Piece;
+interface OpenApi {
+  readonly info: object;
   readonly paths: Readonly<Record<string, PathItem>>;
 }
 
-interface PathItem extends Piece {
-  readonly options?: Described;
-  readonly post?: Piece;
-}
-
-interface Described {
-  readonly responses: { readonly 200: { readonly content: Record<string, { example: object }> } };
+interface PathItem {
+  readonly options?: { responses: { 200: { content: Record<string, { example: object }> } } };
+  readonly post?: object;
 }
 
 /**

@@ -6,13 +6,7 @@ import { createPageCopier } from '../../index/record-page.js';
 import { recordBytes } from '../../index/records.js';
 import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
-import {
-  type Address,
-  matchBeside,
-  optionsOf,
-  type ReadAddress,
-  type Served,
-} from '../answer/question.js';
+import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
@@ -57,20 +51,19 @@ import { parameters, readKeys, readParameters } from '../request/parameter.js';
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
 
 /** An address with its page for people, which stands behind the first of its formats. */
-function withPage<About extends Omit<Address, 'formats'>>(
+function withPage<Wanted>(
   { site }: ViewContext,
-  about: About,
   page: Partial<Subject>,
-  formats: readonly Format[] = [JSON_FORMAT],
-): About & { readonly subject: Subject; readonly formats: readonly Format[] } {
-  const { description } = about;
-  const options = optionsOf({ ...about, formats: [formats[0]!, PAGE_OFFER, ...formats.slice(1)] });
+  address: ReadAddress<Wanted>,
+): ReadAddress<Wanted> {
+  const { description, formats } = address;
+  const options = optionsOf({
+    ...address,
+    formats: [formats[0]!, PAGE_OFFER, ...formats.slice(1)],
+  });
   const subject = { ...PLAIN_SUBJECT, description, options, ...page };
-  return {
-    ...about,
-    subject,
-    formats: formats.toSpliced(1, 0, pageFormat(site, subject, formats)),
-  };
+  const all = formats.toSpliced(1, 0, pageFormat(site, subject, formats));
+  return { ...address, subject, formats: all };
 }
 
 /** What the pages of points have in common. */
@@ -92,16 +85,15 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
   const { zone, posting } = context;
   const copier = createPageCopier();
   const parameters = POINTS_PARAMETERS;
-  const about = {
-    ...{ name: 'points', path: POINTS_PATH, isPersonal: false, parameters },
+  const own = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
+  const page = { ...pointSubject(context), ...own };
+  return withPage(context, page, {
+    ...{ name: 'points', path: POINTS_PATH, isPersonal: false },
+    ...{ parameters, formats: POINT_FORMATS },
     allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
     title: 'Map Data Points List',
     description: 'Geolocated notes, filtered by place, time and what they say.',
     actions: posting && { POST: FIELDS },
-  };
-  const page = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
-  return {
-    ...withPage(context, about, { ...pointSubject(context), ...page }, POINT_FORMATS),
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     stream({ page }, { origin, pairs }) {
       if (page === 1) return undefined;
@@ -128,7 +120,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
         work: effort,
       };
     },
-  };
+  });
 }
 
 export interface WantedPoint {
@@ -138,15 +130,11 @@ export interface WantedPoint {
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
 export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
-  const about = {
-    ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ, isPersonal: false },
-    title: 'Map Data Point Instance',
-    description: 'One geolocated note.',
-    ...{ parameters: POINT_PARAMETERS, pathParameters: parameters('id') },
-  };
   const page = { ...pointSubject(context), name: 'Map data point', crumbs: [HOME, LIST] };
-  return {
-    ...withPage(context, about, page, POINT_FORMATS),
+  return withPage(context, page, {
+    ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ title: 'Map Data Point Instance', description: 'One geolocated note.' },
+    ...{ parameters: POINT_PARAMETERS, pathParameters: parameters('id'), formats: POINT_FORMATS },
     read({ path: { id }, pairs }) {
       if (!/^\d{1,16}$/.test(id!)) throw new NotFound();
       return { id: Number(id), keys: readParameters(pairs, POINT_PARAMETERS, readKeys) };
@@ -155,7 +143,7 @@ export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
       const records = singleRecords([recordOf(id, served)]);
       return { title: `Map data point ${id}`, list: undefined, records, keys };
     },
-  };
+  });
 }
 
 function recordOf(id: number, { generation, state }: Served): Uint8Array {
@@ -171,16 +159,13 @@ function recordOf(id: number, { generation, state }: Served): Uint8Array {
 /** `GET /rest/notifications/`: what the user of the token has not seen yet. */
 export function notificationsView(context: ViewContext): ReadAddress<PageRequest> {
   const parameters = PAGE_PARAMETERS;
-  const about = {
+  const shown = { columns: NOTIFICATION_COLUMNS, links: notificationLinks(context.site) };
+  const page = { name: 'Notifications', crumbs: [HOME], parameters, ...shown };
+  return withPage(context, page, {
     ...{ name: 'notifications', path: NOTIFICATIONS_PATH, allow: ALLOW_READ, isPersonal: true },
     title: 'Map Data Point Comment Notifications List',
     description: 'Comments that the user of the token has not seen yet.',
-    parameters,
-  };
-  const links = notificationLinks(context.site);
-  const page = { name: 'Notifications', crumbs: [HOME], parameters, links };
-  return {
-    ...withPage(context, about, { ...page, columns: NOTIFICATION_COLUMNS }),
+    ...{ parameters, formats: [JSON_FORMAT] },
     read: ({ pairs }) => parsePageQuery(pairs),
     find({ page: wanted, pageSize }, { origin, pairs, user }, { generation: { unseen } }) {
       const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
@@ -198,23 +183,18 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
         needsToken: user === undefined,
       };
     },
-  };
+  });
 }
 
 /** `GET /rest/`: the resources by name and URL. */
 export function rootView(context: ViewContext): ReadAddress<undefined> {
-  const about = {
-    ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ, isPersonal: false },
-    ...{
-      title: 'Waypost',
-      description: 'The resources of this service.',
-      parameters: parameters('format'),
-    },
-  };
   // all values are addresses of this service
   const links = ['map_data_points', 'notifications'].map((key) => ({ key, href: String }));
-  return {
-    ...withPage(context, about, { links }),
+  const page = { links };
+  return withPage(context, page, {
+    ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ title: 'Waypost', description: 'The resources of this service.' },
+    ...{ parameters: parameters('format'), formats: [JSON_FORMAT] },
     read: () => undefined,
     find(_wanted, { origin }) {
       const resources = {
@@ -224,5 +204,5 @@ export function rootView(context: ViewContext): ReadAddress<undefined> {
       const records = singleRecords([Buffer.from(JSON.stringify(resources))]);
       return { title: 'Waypost', list: undefined, records };
     },
-  };
+  });
 }
