@@ -15,8 +15,8 @@ import {
   READY_PATH,
   RELOAD_PATH,
 } from './request/addresses.js';
-import { invalidToken, isAdmin, userOf } from './request/client.js';
-import { NotFound } from './request/http-error.js';
+import { isAdmin, userOf } from './request/client.js';
+import { NotFound, unauthorized } from './request/http-error.js';
 import { parseAfter } from './request/list-parameters.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
@@ -64,7 +64,7 @@ export function addOperations(
   /** Throws where nobody may, since there is no such address then, and where this one may not. */
   const demandAdmin = (request: FastifyRequest): void => {
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
-    if (!mayAll(request)) throw invalidToken('Bearer');
+    if (!mayAll(request)) throw unauthorized('Invalid token.', 'Bearer');
   };
   read(LIVE_PATH, (request) => {
     seesAll(request);

@@ -56,14 +56,8 @@ function encodeFeatures(
 
 function listLinks({ links, base, pairs }: ListFacts): Link[] {
   const { next, previous } = links();
-  const all = [linkTo('self', selfLink(base, pairs))];
-  if (next !== null) all.push(linkTo('next', next));
-  if (previous !== null) all.push(linkTo('prev', previous));
-  return all;
-}
-
-function linkTo(rel: string, href: string): Link {
-  return { rel, type: GEOJSON_TYPE, href };
+  const all = Object.entries({ self: selfLink(base, pairs), next, prev: previous });
+  return all.flatMap(([rel, href]) => (href === null ? [] : { rel, type: GEOJSON_TYPE, href }));
 }
 
 const ID = memberOf('id');

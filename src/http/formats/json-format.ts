@@ -17,7 +17,9 @@ export const JSON_FORMAT: Format = {
   mediaType: 'application/json',
   contentType: 'application/json',
   encode(page, exchange) {
-    return encodeJson(beforeRecords(page.list), page, afterRecords(page.list), exchange);
+    const { list } = page;
+    if (list === undefined) return encodeJson('', page, '', exchange);
+    return encodeJson(beforeRecords(list), page, ']}', exchange);
   },
 };
 
@@ -51,16 +53,11 @@ function encodeJson(
 }
 
 /** The JSON of a page up to its first record; links are ASCII without quotes or backslashes. */
-function beforeRecords(list: ListFacts | undefined): string {
-  if (list === undefined) return '';
+function beforeRecords(list: ListFacts): string {
   const { next, previous } = list.links();
   const nextJson = next === null ? 'null' : `"${next}"`;
   const previousJson = previous === null ? 'null' : `"${previous}"`;
   return `{"count":${list.count},"next":${nextJson},"previous":${previousJson},"results":[`;
-}
-
-function afterRecords(list: ListFacts | undefined): string {
-  return list === undefined ? '' : ']}';
 }
 
 const MEDIA_TYPE = 'application/vnd.oai.openapi+json';

@@ -113,7 +113,7 @@ autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${desc
   // what is wrong with a value says the rule, too
   const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
   const id = `f-${name}`;
-  return field(id, html`${label}`, control, undefined, problems, help(id, label, rule));
+  return field(id, label, control, undefined, problems, help(id, label, rule));
 }
 
 /** A rule that is shown to whoever asks for it. */
@@ -125,9 +125,9 @@ function help(id: string, label: string, rule: Html): Html {
 /** A control with its label, its rule, and what is wrong with its value. */
 export function field(
   id: string,
-  label: Html,
+  label: string,
   control: (described: Html) => Html,
-  hint: Html | undefined,
+  hint: string | undefined,
   problems: readonly string[],
   help?: Html,
 ): Html {

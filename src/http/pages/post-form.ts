@@ -47,11 +47,11 @@ function forms(
   const text = (name: string, hint: string, from = name): Html =>
     field(
       `p-${name}`,
-      html`${name}`,
+      name,
       (described) =>
         html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}"
 autocomplete="off"${described}>`,
-      html`${hint}`,
+      hint,
       ofFields[name] ?? [],
     );
   const known = new Set(['lat', 'lon', 'comment', 'tags', 'image']);
@@ -65,7 +65,7 @@ ${text('tags', TAGS_HINT, TAGS_FIELD)}
 ${hasImages && imageField(ofFields['image'] ?? [])}
 ${field(
   'p-comment',
-  html`comment`,
+  'comment',
   (described) =>
     html`<textarea id="p-comment" name="comment"
 rows="3"${described}>\n${posted['comment'] ?? ''}</textarea>`,
@@ -91,10 +91,10 @@ spellcheck="false">\n${raw ?? EXAMPLE}</textarea></div>
 function imageField(problems: readonly string[]): Html {
   return field(
     'p-image',
-    html`image`,
+    'image',
     (described) =>
       html`<input id="p-image" name="image" type="file" accept="image/jpeg,image/png"${described}>`,
-    html`a JPEG or PNG; none is fine`,
+    'a JPEG or PNG; none is fine',
     problems,
   );
 }

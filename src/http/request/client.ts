@@ -2,7 +2,7 @@ import { getRandomValues } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { holderOf, isSameToken, type Tokens } from '../../posts/tokens/file.js';
-import { HttpError } from './http-error.js';
+import { HttpError, unauthorized } from './http-error.js';
 
 /** An address with its port, as some proxies write it, or in brackets. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
@@ -59,7 +59,7 @@ export function userOf(authorization: string | undefined, tokens: Tokens): numbe
   if (key === undefined) return undefined;
   const holder = holderOf(key, tokens);
   if (holder !== undefined) return holder.user;
-  throw invalidToken('Token');
+  throw unauthorized('Invalid token.', 'Token');
 }
 
 export function isAdmin(
@@ -80,19 +80,8 @@ function tokenOf(authorization = ''): string | undefined {
   if (key !== undefined && others.length === 0) return key;
   const reason =
     key === undefined ? 'No credentials provided.' : 'Token string should not contain spaces.';
-  throw refused(
-    `Invalid token header. ${reason}`,
-    scheme.toLowerCase() === 'token' ? 'Token' : 'Bearer',
-  );
-}
-
-/** The error for a token that is not known, or not wanted here. */
-export function invalidToken(scheme: 'Token' | 'Bearer'): HttpError {
-  return refused('Invalid token.', scheme);
-}
-
-function refused(detail: string, scheme: 'Token' | 'Bearer'): HttpError {
-  return new HttpError(401, { detail }, { 'WWW-Authenticate': scheme });
+  const wanted = scheme.toLowerCase() === 'token' ? 'Token' : 'Bearer';
+  throw unauthorized(`Invalid token header. ${reason}`, wanted);
 }
 
 /** Numbers in memory that all threads share, where throttles count: two seeds, and slots. */

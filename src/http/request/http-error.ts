@@ -107,10 +107,11 @@ export const internalError = (): HttpError =>
 export const wrongMethod = (method: string, allow: string): HttpError =>
   new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
 
-export function credentialsMissing(): HttpError {
-  const detail = 'Authentication credentials were not provided.';
-  return new HttpError(401, { detail }, { 'WWW-Authenticate': 'Token' });
-}
+/** The error for who shows no token that is known; it names the scheme that is wanted. */
+export const unauthorized = (detail: string, scheme: 'Token' | 'Bearer'): HttpError =>
+  new HttpError(401, { detail }, { 'WWW-Authenticate': scheme });
+export const credentialsMissing = (): HttpError =>
+  unauthorized('Authentication credentials were not provided.', 'Token');
 
 export function keyReused(): HttpError {
   const why = 'was used for another point in the last 24 hours';

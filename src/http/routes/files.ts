@@ -20,7 +20,7 @@ import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
 import { documentHead } from '../pages/site.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
-import { HttpError, NotFound } from '../request/http-error.js';
+import { HttpError, NotFound, tryLater } from '../request/http-error.js';
 import { createCodingOf } from '../request/negotiation.js';
 
 /** Adds an address that is no resource: `methods`, and OPTIONS. */
@@ -152,7 +152,7 @@ const TYPES: Readonly<Record<string, string>> = {
   ...{ gif: 'image/gif', webp: 'image/webp' },
 };
 /** Seconds after which an image of a store that did not answer may be asked for again. */
-const RETRY_AFTER = '5';
+const RETRY_AFTER = 5;
 
 /**
  * Adds `GET /media/map_data_points/<id>/<name>`: images out of a folder or a bucket, by the name
@@ -189,7 +189,7 @@ function createBucketSender(address: string): ImageSender {
     const { range, 'if-match': match, 'if-none-match': noneMatch } = raw.headers;
     const asked = { Range: range, IfMatch: match, IfNoneMatch: noneMatch };
     const found = await bucket.find(id, name, asked).catch((error: Error) => {
-      throw new HttpError(503, { detail: `${error.message}.` }, { 'Retry-After': RETRY_AFTER });
+      throw tryLater(`${error.message}.`, RETRY_AFTER);
     });
     if (found.status === 404) throw new NotFound();
     if (found.status === 412 || found.status === 416) throw refused(found.status);
