@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { copyFileSync, renameSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { postKeyed } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
@@ -14,6 +15,8 @@ import { assert, makeFolder, test, until } from '../support/uvu.js';
 const POINTS = 1_000;
 const COMMENT = 'x'.repeat(16_000);
 const PATH = '/export/points.ndjson';
+/** Between two posts. */
+const PAUSE_MS = 10;
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
 /** How many points each snapshot has. */
@@ -149,6 +152,7 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
       const { status, headers, json } = await postKeyed(posting, `post-${i}`);
       assert.is(status, 201);
       posted.push({ id: json<{ id: number }>().id, sequence: Number(headers['waypost-sequence']) });
+      await delay(PAUSE_MS);
     }
   })();
   const stages: IncomingMessage[][] = [];
