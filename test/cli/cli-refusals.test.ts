@@ -96,12 +96,6 @@ test('invalid records are named by line, field and reason', async () => {
   assert.not.match(message, /\n {4}at /);
 });
 
-test('an address that is not of this machine is refused', async () => {
-  // kept for documentation: nobody has it
-  const line = await refusalLine(startOwnService(['--host', '203.0.113.1']));
-  assert.match(line, /^Cannot listen on 203\.0\.113\.1:0: /);
-});
-
 test('a tokens file that is none is refused, and no token is shown', async () => {
   const cases: [content: string, message: RegExp][] = [
     ['', /it is no JSON/],
