@@ -7,7 +7,6 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { ask } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
-import { startOwnService } from '../support/own-service.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
@@ -146,30 +145,24 @@ async function checkHealth(
   return code;
 }
 
-test('the health check of the image tells a service that serves from one that does not', async () => {
-  const run = (port: number): Promise<unknown> => checkHealth({ WAYPOST_PORT: String(port) });
-  const service = await startOwnService();
-  assert.is(await run(service.port), 0);
-  await service.stop();
-  assert.is(await run(service.port), 1);
-});
-
-test('the health check follows the address of operators, and that of clients', async () => {
+test('the health check follows the address of operators or clients, and tells who serves', async () => {
   const port = String(await freePort());
   // nobody listens at the port of clients that the environment of the image names
   const image = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };
   const ofService = { ...image, WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
   const named = { ...image, WAYPOST_OPERATIONS_PORT: port };
-  const cases: [flags: string[], service: Record<string, string>, check: Record<string, string>][] =
-    [
-      [[`--operations-port=${port}`, '--operations-host', '127.0.0.2'], {}, ofService],
-      [['--allowed-hosts', 'notes.example'], { WAYPOST_OPERATIONS_PORT: port }, named],
-      [['--port', port, '--host', '0.0.0.0,::1'], {}, ofService],
-    ];
-  for (const [flags, environment, checked] of cases) {
+  for (const [flags, environment, checked] of [
+    [[`--operations-port=${port}`, '--operations-host', '127.0.0.2'], {}, ofService],
+    [['--allowed-hosts', 'notes.example'], { WAYPOST_OPERATIONS_PORT: port }, named],
+    [['--port', port, '--host', '0.0.0.0,::1'], {}, ofService],
+  ] as const) {
     const service = await startService(flags, environment);
     assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
+    // without the flags of a service, and once it is gone
+    const isOfClients = flags[0] === '--port';
+    if (isOfClients) assert.is(await checkHealth({ WAYPOST_PORT: port }), 0);
     await service.stop();
+    if (isOfClients) assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
   }
 });
 
