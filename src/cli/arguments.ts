@@ -16,7 +16,7 @@ import { forTerminal, InputError } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
 
 export function whole(least: number, most: number): (text: string) => number {
-  return argument((text) => wholeNumber(text, least, most));
+  return argument(wholeNumber(least, most));
 }
 
 /** The flag of commands that read a snapshot; `serve` has its own, of the same meaning. */

@@ -155,15 +155,12 @@ export async function exportJournal(
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
 export async function journaledPoints(snapshot: string, journal: string): Promise<JournaledPoints> {
   const posted = await readPosts(journal);
-  return new JournaledPoints(journal, posted, await watermarkOf(snapshot, posted));
-}
-
-/** Up to which sequence the snapshot has posts of this journal. */
-async function watermarkOf(path: string, { name, through }: Posted): Promise<number> {
-  const reader = await openSnapshot(path, {});
+  const reader = await openSnapshot(snapshot, {});
   reader.close();
-  const { journal, sequence = 0 } = reader.watermark ?? {};
-  return journal === name && sequence <= through ? sequence : 0;
+  // up to which sequence the snapshot has posts of this journal
+  const { journal: name, sequence = 0 } = reader.watermark ?? {};
+  const isOwn = name === posted.name && sequence <= posted.through;
+  return new JournaledPoints(journal, posted, isOwn ? sequence : 0);
 }
 
 /** Posts that are packed or exported beside the points of a snapshot. */

@@ -6,14 +6,12 @@ import {
   textOf,
   valueStart,
 } from '../formats/record-layout.js';
-import type { Dataset } from '../index/dataset.js';
-import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
 import { type FetchedPage, memoryOf } from '../index/record-page.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
-import { Facts } from './facts.js';
+import type { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
 import { inOrderOfHashes, SORTED } from './thin.js';
@@ -40,7 +38,6 @@ export interface PointsQuery {
   /** The first of the rows, whose records may be read. */
   readonly detailed: number;
   readonly bytes: number;
-  readonly accepted: DeltaMatches | undefined;
   readonly fields: readonly RecordKey[] | undefined;
 }
 
@@ -53,12 +50,11 @@ function readsRecords(fields: readonly RecordKey[] = []): boolean {
 export function writePoints(
   tile: Uint8Array[],
   grid: Grid,
-  dataset: Dataset,
-  { rows, detailed, bytes, accepted, fields = [] }: PointsQuery,
+  facts: Facts,
+  { rows, detailed, bytes, fields = [] }: PointsQuery,
   budget: Budget,
 ): void {
   if (rows.length === 0) return;
-  const facts = new Facts(dataset, accepted);
   const { length } = rows;
   const layer = new LayerWriter('points', length * FEATURE_BYTES, length * VALUE_BYTES + bytes);
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
@@ -177,14 +173,12 @@ export interface Budgeted {
  * rows, such as those of a deeper tile, keeps every row of it that all of them keep.
  */
 export function withinBudget(
-  dataset: Dataset,
-  accepted: DeltaMatches | undefined,
+  facts: Facts,
   rows: Int32Array,
   fields: readonly RecordKey[] | undefined,
   budget: Budget,
 ): Budgeted {
   if (!readsRecords(fields)) return { rows, fitting: rows.length, bytes: 0 };
-  const facts = new Facts(dataset, accepted);
   budget.charge(rows.length * SORTED);
   const ordered = inOrderOfHashes(rows, facts);
   let bytes = 0;

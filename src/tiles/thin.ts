@@ -5,7 +5,7 @@ import { inStretches } from '../model/budget.js';
 import { listRows, type Matches } from '../query/common/matches.js';
 import { SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';
-import { Facts } from './facts.js';
+import type { Facts } from './facts.js';
 
 /** Standard deviations by which chance may leave too few rows below a bound. */
 const SPREAD = 6;
@@ -26,6 +26,7 @@ export function thinOut(
   scratch: Scratch,
   matches: Matches,
   accepted: DeltaMatches | undefined,
+  facts: Facts,
   limit: number,
 ): Int32Array {
   const { budget } = scratch;
@@ -64,7 +65,6 @@ export function thinOut(
   let rows = Int32Array.from(found);
   if (rows.length > limit) {
     budget.charge(rows.length * SORTED);
-    const facts = new Facts(dataset, accepted);
     rows = inOrderOfHashes(rows.subarray(0, PLACES), facts).slice(0, limit);
   }
   budget.charge(rows.length * ORDERED);

@@ -6,6 +6,7 @@ import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
 import type { Engine, Hints } from '../query/engine.js';
 import { Cells, fillCells } from './cells.js';
+import { Facts } from './facts.js';
 import { boxOf, Grid, type TileQuery } from './grid.js';
 import { LayerWriter, type Place, writeMeta } from './layer.js';
 import { withinBudget, writePoints } from './points.js';
@@ -59,12 +60,13 @@ function singlesTile(
   const { budget } = scratch;
   const count = matches.count + (accepted?.rows.length ?? 0);
   if (count === 0) return EMPTY;
-  const least = thinOut(dataset, scratch, matches, accepted, limit);
-  const { rows: all, fitting, bytes } = withinBudget(dataset, accepted, least, fields, budget);
+  const facts = new Facts(dataset, accepted);
+  const least = thinOut(dataset, scratch, matches, accepted, facts, limit);
+  const { rows: all, fitting, bytes } = withinBudget(facts, least, fields, budget);
   const rows = all.slice(0, fitting).sort();
-  const points = { rows, detailed: fitting, bytes, accepted, fields };
   const tile: Uint8Array[] = [];
-  writePoints(tile, new Grid(address, 1), dataset, points, budget);
+  const points = { rows, detailed: fitting, bytes, fields };
+  writePoints(tile, new Grid(address, 1), facts, points, budget);
   writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
   return Buffer.concat(tile);
 }
@@ -85,8 +87,9 @@ function clusterTile(
   const tile: Uint8Array[] = [];
   writeClusters(tile, grid, cells, budget);
   const singles = singlesOf(cells);
-  const { rows, fitting, bytes } = withinBudget(dataset, accepted, singles, fields, budget);
-  writePoints(tile, grid, dataset, { rows, detailed: fitting, bytes, accepted, fields }, budget);
+  const facts = new Facts(dataset, accepted);
+  const { rows, fitting, bytes } = withinBudget(facts, singles, fields, budget);
+  writePoints(tile, grid, facts, { rows, detailed: fitting, bytes, fields }, budget);
   // all points are in the tile: they are counted
   if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
   return Buffer.concat(tile);

@@ -3,7 +3,6 @@ import { InputError } from '../../model/quote.js';
 import { isToken } from '../../model/units.js';
 import {
   atLeast,
-  autoWorkers,
   byteSize,
   duration,
   hostList,
@@ -12,6 +11,7 @@ import {
   publicUrl,
   tileUrl,
   wholeNumber,
+  workers,
 } from './values.js';
 
 /** A setting of `waypost serve`: one row makes the flag, the environment variable and the help. */
@@ -38,38 +38,29 @@ const TABLE = readFileSync(new URL('../../../../assets/settings.txt', import.met
 const BY_KIND: Readonly<Record<string, Parse>> = {
   '<time>': duration,
   '<size>': byteSize,
-  '<percent>': (text) => wholeNumber(text, 0, 100) / 100,
+  '<percent>': (text) => wholeNumber(0, 100)(text) / 100,
 };
-
-const number =
-  (least: number, most: number): Parse =>
-  (text) =>
-    wholeNumber(text, least, most);
-const choice =
-  (...choices: string[]): Parse =>
-  (text) =>
-    oneOf(text, choices);
 
 /** How the values of some flags are read, which have rules of their own. */
 const BY_FLAG: Readonly<Record<string, Parse>> = {
   '--max-image-bytes': atLeast(1, 'expected a size above 0, such as 20MiB', byteSize),
   // beyond it a decoder holds gigabytes
-  '--max-image-pixels': number(1, 250_000_000),
+  '--max-image-pixels': wholeNumber(1, 250_000_000),
   '--image-timeout': atLeast(1, 'expected a time above 0, such as 10s', duration),
   '--journal-timeout': atLeast(100, 'expected a time of 100ms or more, such as 10s', duration),
-  '--posts-per-address': number(0, 60_000),
-  '--posts-per-token': number(0, 60_000),
-  '--port': number(0, 65_535),
+  '--posts-per-address': wholeNumber(0, 60_000),
+  '--posts-per-token': wholeNumber(0, 60_000),
+  '--port': wholeNumber(0, 65_535),
   '--public-url': publicUrl,
-  '--max-invalid': number(0, Number.MAX_SAFE_INTEGER),
-  '--watch': choice('events', 'poll', 'off'),
+  '--max-invalid': wholeNumber(0, Number.MAX_SAFE_INTEGER),
+  '--watch': oneOf('events', 'poll', 'off'),
   '--poll-interval': atLeast(10, 'expected a time of 10ms or more, such as 5s', duration),
-  '--workers': (text) => (text === 'auto' ? autoWorkers() : wholeNumber(text, 1, 128)),
+  '--workers': workers,
   '--admin-token': (text) => {
     if (isToken(text)) return text;
     throw new InputError('expected a token without blanks');
   },
-  '--operations-port': number(0, 65_535),
+  '--operations-port': wholeNumber(0, 65_535),
   '--allowed-hosts': hostList,
   '--cors-origin': (text) => (text === 'none' ? [] : originList(text)),
   '--max-page-bytes': atLeast(
@@ -77,15 +68,15 @@ const BY_FLAG: Readonly<Record<string, Parse>> = {
     'expected 256KiB or more, since a single record may have that',
     byteSize,
   ),
-  '--max-streams': number(0, 100_000),
-  '--max-exports': number(0, 100_000),
+  '--max-streams': wholeNumber(0, 100_000),
+  '--max-exports': wholeNumber(0, 100_000),
   '--tile-url': tileUrl,
   '--max-header-size': atLeast(1024, 'expected 1KiB or more, such as 32KiB', byteSize),
-  '--max-connections': number(1, 1_000_000),
+  '--max-connections': wholeNumber(1, 1_000_000),
   '--answer-timeout': atLeast(1, 'expected a time above 0, such as 30s', duration),
   '--max-unsent': atLeast(1, 'expected a size above 0, such as 256MiB', byteSize),
-  '--log-format': choice('auto', 'json', 'text'),
-  '--log-level': choice(...LOG_LEVELS),
+  '--log-format': oneOf('auto', 'json', 'text'),
+  '--log-level': oneOf(...LOG_LEVELS),
 };
 
 const ROW = /^((--\S+)(?: (<\w+>))?)( required)?(?: = (\S+))?\n(.*)$/s;

@@ -68,12 +68,16 @@ export interface ServeSettings {
 /** A container may see many more cores than it may use. */
 const MOST_AUTO_WORKERS = 8;
 
-/** A whole number between two bounds, both included. Throws an InputError that names the rule. */
-export function wholeNumber(text: string, least: number, most: number): number {
-  const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
-  if (isWhole(value, least, most)) return value;
-  const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
-  throw new InputError(`expected a whole number, ${least} ${upTo}`);
+/**
+ * Makes a parser of whole numbers between two bounds, both included; its InputErrors name the rule.
+ */
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
+    if (isWhole(value, least, most)) return value;
+    const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
+    throw new InputError(`expected a whole number, ${least} ${upTo}`);
+  };
 }
 
 /** Bytes of a size such as `512KiB`, `64MiB`, `2GiB`, or plain bytes. Throws an InputError. */
@@ -108,8 +112,9 @@ export function atLeast(
   };
 }
 
-/** One thread a core, {@link MOST_AUTO_WORKERS} at most. */
-export function autoWorkers(): number {
+/** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
+export function workers(text: string): number {
+  if (text !== 'auto') return wholeNumber(1, 128)(text);
   // a socket cannot be given to a process several times there
   if (process.platform === 'win32') return 1;
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
@@ -143,10 +148,12 @@ function isOrigin(text: string): boolean {
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** The text, where it is one of the choices. Throws an InputError that lists them. */
-export function oneOf(text: string, choices: readonly string[]): string {
-  if (choices.includes(text)) return text;
-  throw new InputError(`expected one of ${choices.join(', ')}`);
+/** Makes a parser of texts that are one of the choices; its InputErrors list them. */
+export function oneOf(...choices: string[]): (text: string) => string {
+  return (text) => {
+    if (choices.includes(text)) return text;
+    throw new InputError(`expected one of ${choices.join(', ')}`);
+  };
 }
 
 /** A template of the addresses of map tiles. Throws an InputError. */
