@@ -153,7 +153,9 @@ export function readColumns(
     new Uint8Array(buffer).set(binOf(fields, key, byteLength, fail));
   }
   checkColumns(block, recordsSize, fail);
-  return { block, recordsSize, recordsCrc: wholeNumber(fields, 'records_crc', fail) };
+  const recordsCrc = wholeNumber(fields, 'records_crc', fail);
+  const attributes = readAttributes(fields, count, fail);
+  return { block: { ...block, attributes }, recordsSize, recordsCrc };
 }
 
 export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
@@ -223,7 +225,7 @@ function wholeNumber(fields: Fields, key: string, fail: Fail): number {
 }
 
 /** Checks the attributes of a block of `count` points and copies them to where they are aligned. */
-export function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
+function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
   const copy = (key: string, size?: number): ArrayBuffer =>
     Uint8Array.from(binOf(fields, key, size, fail)).buffer;
   const attributes: AttributeColumns = {

@@ -49,7 +49,8 @@ export class FrameFile {
 
   /** Exactly `length` bytes from `position`, in memory that is reused. */
   read(position: number, length: number): Buffer {
-    const into = this.#reserve(length).subarray(0, length);
+    if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
+    const into = this.#scratch.subarray(0, length);
     if (position + length > this.size) {
       throw this.broken(position, 'the file ends too early: it is cut short or damaged');
     }
@@ -113,11 +114,6 @@ export class FrameFile {
     } catch (error) {
       throw unreadable(this.path, error);
     }
-  }
-
-  #reserve(length: number): Buffer {
-    if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
-    return this.#scratch;
   }
 }
 

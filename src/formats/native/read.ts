@@ -21,7 +21,6 @@ import {
   decodeMap,
   decodeRecords,
   type Header,
-  readAttributes,
   readColumns,
   readFooter,
   readHeader,
@@ -192,8 +191,6 @@ class Reader implements NativeReader {
       if (blocksEnded) continue;
 
       const columns = readColumns(fields, this.#records.length, fail, take);
-      const { count } = columns.block;
-      const attributes = readAttributes(fields, count, fail);
       // from here on other bytes are read to where those of the fields are
       const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
@@ -205,8 +202,8 @@ class Reader implements NativeReader {
       this.#records.push(records);
       position += frameBytes(place);
       crcs = addCrc(crcs, place.crc);
-      points += count;
-      yield [{ ...columns.block, attributes }, records];
+      points += columns.block.count;
+      yield [columns.block, records];
     }
     this.#checkTotals(points, crcs);
     this.#advance(frameBytes(footerPlace));
