@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { isNative } from '../native/frame-file.js';
@@ -79,9 +80,8 @@ export async function checkChecksum(
 
 /** In small letters: of the file's own line, or of a lone digest without a name. */
 async function readChecksum(checksumPath: string, name: string): Promise<string> {
-  const lines = (await readStart(checksumPath))
-    .split(/\r?\n/)
-    .map((line) => LINE.exec(line.trim()));
+  const start = await text(createReadStream(checksumPath, { end: LONGEST }));
+  const lines = start.split(/\r?\n/).map((line) => LINE.exec(line.trim()));
   const own = lines.find(
     (line) => line !== null && (line[2] === undefined || basename(line[2]) === name),
   );
@@ -90,10 +90,4 @@ async function readChecksum(checksumPath: string, name: string): Promise<string>
     `${checksumPath}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: ` +
       `64 hexadecimal digits, two spaces, ${name}`,
   );
-}
-
-async function readStart(path: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of createReadStream(path, { end: LONGEST })) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 }

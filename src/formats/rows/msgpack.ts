@@ -15,98 +15,71 @@ addExtension({ type: TIMESTAMP_TYPE, unpack: timestampText });
  * text. A value that cannot be decoded breaks the file, as nothing tells where the next one begins.
  */
 export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
-  const values = new ValueStream();
-  for await (const chunk of chunks) yield values.write(chunk);
-  yield values.end();
-}
-
-class ValueStream {
   // with `structures`, what msgpackr writes with its own extension for records can be read, too
-  readonly #unpackr = new Unpackr({
+  const unpackr = new Unpackr({
     mapsAsObjects: true,
     int64AsType: 'number',
     structuredClone: false,
     structures: [],
   });
-  /** Bytes not decoded yet, where they begin in the file, and how many make a try worth while. */
-  #parts: Uint8Array[] = [];
-  #size = 0;
-  #position = 0;
-  #enough = LONGEST_ARRAY_HEADER;
-  #records = 0;
+  // bytes not decoded yet, where they begin in the file, and how many make a try worth while
+  let rest: Uint8Array[] = [];
+  let size = 0;
+  let position = 0;
+  let enough = LONGEST_ARRAY_HEADER;
+  let records = 0;
   /** Values of the one array; infinite where values stand for themselves. */
-  #expected: number | undefined;
+  let expected: number | undefined;
 
-  write(chunk: Uint8Array): Row[] {
-    this.#parts.push(chunk);
-    this.#size += chunk.length;
-    if (this.#size < this.#enough && this.#size <= MAX_RAW_BYTES) return [];
-    const rows = this.#decode();
-    if (this.#size > MAX_RAW_BYTES) throw this.#broken(TOO_LONG.reason);
-    return rows;
-  }
+  const broken = (reason: string): BrokenRows =>
+    new BrokenRows(`broken in record ${records + 1}, at byte ${position}: ${reason}`);
 
-  /** The records that were left. Throws when bytes or values are missing. */
-  end(): Row[] {
-    const rows = this.#decode();
-    if (this.#size > 0) throw this.#broken('the file is cut short inside it');
-    const expected = this.#expected ?? 0;
-    if (Number.isFinite(expected) && this.#records < expected) {
-      throw this.#broken(`the file is cut short before it, its array has ${expected} values`);
-    }
-    return rows;
-  }
-
-  #decode(): Row[] {
-    let bytes: Buffer = Buffer.concat(this.#parts);
-    if (this.#expected === undefined) {
-      const [count, size] = readArrayHeader(bytes);
-      this.#expected = count;
-      bytes = this.#forget(bytes, size);
-    }
-    const rows: Row[] = [];
-    const expected = this.#expected;
+  function decode(): Row[] {
+    const bytes = Buffer.concat(rest);
     let done = 0;
+    if (expected === undefined) [expected, done] = readArrayHeader(bytes);
+    const most = expected;
+    const values = bytes.subarray(done);
+    const rows: Row[] = [];
     let failure: Error | undefined;
-    if (bytes.length > 0 && this.#records < expected) {
+    if (values.length > 0 && records < most) {
+      const first = done;
       try {
-        this.#unpackr.unpackMultiple(bytes, (value, start = 0, end = 0) => {
+        unpackr.unpackMultiple(values, (value, start = 0, end = 0) => {
           if (end - start > MAX_RAW_BYTES) throw new Error(TOO_LONG.reason);
-          this.#records += 1;
-          rows.push(readRow(this.#records, value, bytes.subarray(start, end)));
-          done = end;
-          return this.#records < expected;
+          records += 1;
+          rows.push(readRow(records, value, values.subarray(start, end)));
+          done = first + end;
+          return records < most;
         });
       } catch (error) {
         failure = error as Error;
       }
     }
-    bytes = this.#forget(bytes, done);
+    rest = [bytes.subarray(done)];
+    size = bytes.length - done;
+    position += done;
+    // trying again only once they have doubled keeps the work linear
+    enough = 2 * size;
     if (failure !== undefined && !('incomplete' in failure && failure.incomplete === true)) {
-      throw this.#broken(failure.message);
+      throw broken(failure.message);
     }
-    if (bytes.length > 0 && this.#records === expected) {
-      throw new BrokenRows(
-        `byte ${this.#position}: nothing may follow the array of ${expected} values`,
-      );
+    if (size > 0 && records === most) {
+      throw new BrokenRows(`byte ${position}: nothing may follow the array of ${most} values`);
     }
     return rows;
   }
 
-  #forget(bytes: Buffer, done: number): Buffer {
-    const rest = bytes.subarray(done);
-    this.#position += done;
-    this.#parts = [rest];
-    this.#size = rest.length;
-    // trying again only once they have doubled keeps the work linear
-    this.#enough = 2 * rest.length;
-    return rest;
+  for await (const chunk of chunks) {
+    rest.push(chunk);
+    size += chunk.length;
+    yield size < enough && size <= MAX_RAW_BYTES ? [] : decode();
+    if (size > MAX_RAW_BYTES) throw broken(TOO_LONG.reason);
   }
-
-  #broken(reason: string): BrokenRows {
-    return new BrokenRows(
-      `broken in record ${this.#records + 1}, at byte ${this.#position}: ${reason}`,
-    );
+  yield decode();
+  if (size > 0) throw broken('the file is cut short inside it');
+  if (expected !== undefined && Number.isFinite(expected) && records < expected) {
+    throw broken(`the file is cut short before it, its array has ${expected} values`);
   }
 }
 
