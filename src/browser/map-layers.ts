@@ -18,7 +18,7 @@ export interface Drawn {
 type Colours = Readonly<Record<string, string>>;
 
 /** A record of the page, where it stands on the map. */
-export interface Marked {
+interface Marked {
   readonly id: number;
   readonly place: Place;
 }

@@ -1,5 +1,5 @@
 import type { Map as MapLibre } from 'maplibre-gl';
-import { type Drawn, type Marked, type Shown, showShapes, styleOf } from './map-layers.js';
+import { type Drawn, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
@@ -57,7 +57,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
     tiles: withGrid(tiles!),
     land: absolute(land!),
     pictures: tileUrl,
-    records: records.map(marked),
+    records: records.map(({ id, lat, lon }) => ({ id, place: [Number(lon), Number(lat)] })),
     shapes: shapesOf(form),
     draft: [],
   };
@@ -163,11 +163,6 @@ function shapesOf(form: HTMLFormElement | null): Outline[] {
 function fieldOf(form: HTMLFormElement | null, name: string): HTMLInputElement | undefined {
   const field = form?.elements.namedItem(name);
   return field instanceof HTMLInputElement ? field : undefined;
-}
-
-function marked({ id, lat, lon }: PageRecord): Marked {
-  const place: Place = [Number(lon), Number(lat)];
-  return { id, place };
 }
 
 function withGrid(tiles: string): string {

@@ -55,7 +55,8 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
     return;
   }
   const pending = responseOf(socket);
-  if (pending !== undefined && !waitsForBody(pending)) {
+  const waitsForBody = pending?.headersSent === false && !pending.req.complete;
+  if (pending !== undefined && !waitsForBody) {
     pending.once('close', () => refuseBrokenRequest(error, socket));
     return;
   }
@@ -68,25 +69,20 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
-function waitsForBody({ headersSent, req }: ServerResponse): boolean {
-  return !headersSent && !req.complete;
-}
+const MULTIPART = /^\s*multipart\/form-data\b/i;
 
 /** Holds a body to the time of a request: Node gives all of them the time of an image. */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   if (coding === undefined && (length === undefined || length === '0')) return;
-  if (requestTimeout === 0 || mayHoldImage(request)) return;
+  const mayHoldImage = MULTIPART.test(request.headers['content-type'] ?? '');
+  if (requestTimeout === 0 || mayHoldImage) return;
   const { socket } = request;
   const timer = setTimeout(() => {
     if (!request.complete)
       refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);
   }, requestTimeout).unref();
   request.once('close', () => clearTimeout(timer));
-}
-
-function mayHoldImage({ headers }: IncomingMessage): boolean {
-  return /^\s*multipart\/form-data\b/i.test(headers['content-type'] ?? '');
 }
 
 /**

@@ -84,7 +84,6 @@ export type Observe = (status: number, representation: string, seconds: number) 
  * than the query. /metrics translates them.
  */
 export class RequestStats {
-  readonly counts: RequestCount[] = [];
   readonly latencies: Map<string, Durations> = new Map();
   cacheHits = 0;
   cacheMisses = 0;
@@ -94,9 +93,13 @@ export class RequestStats {
   streamed = 0;
   readonly #endsOfRoutes: RequestCount[][] = [];
 
+  get counts(): RequestCount[] {
+    return this.#endsOfRoutes.flat();
+  }
+
   /** Counts from nought again. */
   reset(): void {
-    for (const ends of [this.counts, ...this.#endsOfRoutes]) ends.length = 0;
+    for (const ends of this.#endsOfRoutes) ends.length = 0;
     for (const durations of this.latencies.values()) durations.reset();
     this.cacheHits = 0;
     this.cacheMisses = 0;
@@ -113,7 +116,6 @@ export class RequestStats {
       if (end === undefined) {
         end = { route: name, status, representation, count: 0 };
         ends.push(end);
-        this.counts.push(end);
       }
       end.count++;
       durations.observe(seconds);

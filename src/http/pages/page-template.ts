@@ -146,13 +146,10 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
 
 function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
-  const filtering = queryString(pairs.filter(({ name }) => FILTERS.has(name)));
-  const others = pairs.filter(({ name }) => name !== 'format');
-  const points = `${path}?${queryString([...others, { name: 'format', value: 'json' }])}`;
-  const changes = queryString([
-    ...pairs.filter(({ name }) => FILTERS.has(name)),
-    { name: 'fields', value: 'id' },
-  ]);
+  const set = pairs.filter(({ name }) => FILTERS.has(name));
+  const filtering = queryString(set);
+  const points = inFormat('json', path, pairs);
+  const changes = queryString([...set, { name: 'fields', value: 'id' }]);
   const file = (name: string): string => assets.url(name);
   const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
   const followed = html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`;
@@ -184,15 +181,18 @@ function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
   return html`<p>All matches as a file:${links}</p>\n`;
 }
 
-function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
+/** The address of a page in another format. */
+function inFormat(format: string, path: string, pairs: readonly Pair[]): string {
   const others = pairs.filter(({ name }) => name !== 'format');
-  const link = (format: string): string =>
-    `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+  return `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+}
+
+function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
   const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
   return html`<div class="actions"><a class="button" href="${own}">GET</a>
 ${shown.alternatives.map(
   ({ parameter, mediaType }) =>
-    html`<a class="button" href="${link(parameter)}" type="${mediaType}">${parameter}</a>\n`,
+    html`<a class="button" href="${inFormat(parameter, path, pairs)}" type="${mediaType}">${parameter}</a>\n`,
 )}${
   subject.options !== undefined &&
   html`<details class="options"><summary class="button">OPTIONS</summary>
