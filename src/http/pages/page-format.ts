@@ -47,9 +47,6 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
   };
 }
 
-/** Of an address that is none. */
-const NOWHERE: Subject = { ...PLAIN_SUBJECT, crumbs: [HOME] };
-
 /** Answers with the page of an error; `subject` is what the pages of its address are about. */
 export function sendErrorPage(
   reply: FastifyReply,
@@ -58,46 +55,35 @@ export function sendErrorPage(
   error: HttpError,
 ): void {
   const { status, headers, body } = error;
-  setPageHeaders(reply, site);
-  reply.headers(headers);
   const problems = typeof body.detail === 'string' ? { detail: [body.detail] } : (body as Problems);
   const title = `${status} ${STATUS_CODES[status] ?? 'Error'}`;
   const posted = error instanceof RefusedForm ? { posted: error.posted } : {};
-  const about = subject === undefined ? NOWHERE : below(subject, reply);
-  const shown = { ...shownOf(reply, title, JSON.stringify(body)), problems, ...posted };
-  void reply.send(renderPage(site, about, shown));
+  reply.headers(headers);
+  sendPage(reply, site, subject, title, JSON.stringify(body), { problems, ...posted });
 }
 
-/** Answers with the page of a record that a form has made, whose own address is `made`. */
-export function sendCreatedPage(
+/**
+ * Answers with a page about one record, one step further down than the page of its address, whose
+ * pages are about `subject`; without a subject that is none. `more` is what it shows besides.
+ */
+export function sendPage(
   reply: FastifyReply,
   site: Site,
-  subject: Subject,
+  subject: Subject | undefined,
   title: string,
-  made: string,
   record: string,
+  more: Pick<Shown, 'problems' | 'posted' | 'made'>,
 ): void {
-  setPageHeaders(reply, site);
-  const shown = { ...shownOf(reply, title, record), made };
-  void reply.send(renderPage(site, below(subject, reply), shown));
-}
-
-function setPageHeaders(reply: FastifyReply, { headers }: Site): void {
-  reply.headers({ 'Content-Type': PAGE_TYPE, ...headers });
-}
-
-/** The subject of a page one step further down than the page of its address. */
-function below(subject: Subject, { request }: FastifyReply): Subject {
-  const { name, crumbs } = subject;
-  return { ...subject, crumbs: [...crumbs, { label: name, path: pathOf(request.raw.url!) }] };
-}
-
-function shownOf(reply: FastifyReply, title: string, record: string): Shown {
   const { method, url } = reply.request.raw;
+  reply.headers({ 'Content-Type': PAGE_TYPE, ...site.headers });
+  const about =
+    subject === undefined
+      ? { ...PLAIN_SUBJECT, crumbs: [HOME] }
+      : { ...subject, crumbs: [...subject.crumbs, { label: subject.name, path: pathOf(url!) }] };
   // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
   // length
   const headers = Object.entries(reply.getHeaders()).filter(([name]) => name !== 'x-request-id');
-  return {
+  const shown = {
     title,
     // the answer to HEAD has the length of that to GET
     method: method === 'HEAD' ? 'GET' : method!,
@@ -108,4 +94,5 @@ function shownOf(reply: FastifyReply, title: string, record: string): Shown {
     records: [record],
     alternatives: [],
   };
+  void reply.send(renderPage(site, about, { ...shown, ...more }));
 }

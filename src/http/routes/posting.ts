@@ -8,7 +8,7 @@ import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Posting } from '../answer/context.js';
 import { fixedHeaders, linesOf, varyOf } from '../answer/head.js';
 import { Sender } from '../answer/sender.js';
-import { PAGE_NEGOTIATION, PAGE_OFFER, sendCreatedPage } from '../pages/page-format.js';
+import { PAGE_NEGOTIATION, PAGE_OFFER, sendPage } from '../pages/page-format.js';
 import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
 import type { Subject } from '../pages/site.js';
 import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
@@ -105,7 +105,7 @@ export function addPosting(
       reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, ...own, ...SHARED });
       const made = `${site.prefix}${POINTS_PATH}${id}/`;
       const title = `Map data point ${id}`;
-      sendCreatedPage(reply, site, subject, title, made, record);
+      sendPage(reply, site, subject, title, record, { made });
       return reply;
     }
     const lines = linesOf(own) + fixed;
