@@ -117,14 +117,15 @@ const LEAST_CORNERS = 3;
  * place in the middle of the map. Boxes and circles are complete with two places, polygons when
  * they are finished.
  */
-export class Drawing {
+class Drawing {
+  name: ShapeName | undefined;
+  /** Whether the last press of a pointer was meant for a drawing, even if it is complete by now. */
+  isPointing = false;
   readonly #map: MapLibre;
   readonly #events: DrawingEvents;
-  #name: ShapeName | undefined;
   #places: Place[] = [];
   /** Where a press began that may become a drag. */
   #pressed: Pixel | undefined;
-  #isPointing = false;
 
   constructor(map: MapLibre, events: DrawingEvents) {
     this.#map = map;
@@ -135,18 +136,9 @@ export class Drawing {
     container.addEventListener('pointerup', (event) => this.#release(this.#pixelOf(event)));
   }
 
-  /** Whether the last press of a pointer was meant for a drawing, even if it is complete by now. */
-  get isPointing(): boolean {
-    return this.#isPointing;
-  }
-
-  get name(): ShapeName | undefined {
-    return this.#name;
-  }
-
   /** Begins a shape; undefined ends drawing without one. */
   choose(name: ShapeName | undefined): void {
-    this.#name = name;
+    this.name = name;
     this.#places = [];
     this.#pressed = undefined;
     showDraft(this.#map, []);
@@ -161,12 +153,12 @@ export class Drawing {
   add({ x, y }: Pixel): void {
     const { lng, lat } = this.#map.unproject([x, y]);
     this.#places.push([lng, Math.max(-90, Math.min(90, lat))]);
-    if (this.#name !== 'polygon' && this.#places.length === 2) this.finish();
+    if (this.name !== 'polygon' && this.#places.length === 2) this.finish();
   }
 
   /** Completes the shape with the places that there are. */
   finish(): void {
-    const [name, places] = [this.#name, this.#places];
+    const [name, places] = [this.name, this.#places];
     if (name === undefined) return;
     if (places.length < (name === 'polygon' ? LEAST_CORNERS : 2)) {
       this.#events.short(name);
@@ -177,27 +169,27 @@ export class Drawing {
   }
 
   #press(event: PointerEvent): void {
-    this.#isPointing = this.#name !== undefined;
-    if (this.#name === undefined || event.button !== 0) return;
+    this.isPointing = this.name !== undefined;
+    if (this.name === undefined || event.button !== 0) return;
     this.#pressed = this.#pixelOf(event);
-    if (this.#name !== 'polygon') this.add(this.#pressed);
+    if (this.name !== 'polygon') this.add(this.#pressed);
   }
 
   #release(pixel: Pixel): void {
     const pressed = this.#pressed;
     this.#pressed = undefined;
-    if (pressed === undefined || this.#name === undefined) return;
+    if (pressed === undefined || this.name === undefined) return;
     const isDrag = Math.hypot(pixel.x - pressed.x, pixel.y - pressed.y) > DRAG;
-    if (this.#name === 'polygon' || isDrag) this.add(pixel);
+    if (this.name === 'polygon' || isDrag) this.add(pixel);
   }
 
   /** Shows the shape as it would be with one more place. */
   #preview({ x, y }: Pixel): void {
-    if (this.#name === undefined || this.#places.length === 0) return;
+    if (this.name === undefined || this.#places.length === 0) return;
     const { lng, lat } = this.#map.unproject([x, y]);
     const places: Place[] = [...this.#places, [lng, lat]];
-    const isPolygon = this.#name === 'polygon';
-    const outline = isPolygon ? [places] : outlineOf(this.#name, textOf(this.#name, places));
+    const isPolygon = this.name === 'polygon';
+    const outline = isPolygon ? [places] : outlineOf(this.name, textOf(this.name, places));
     showDraft(this.#map, outline?.[0] ?? []);
   }
 
