@@ -95,14 +95,16 @@ async function writeNative(put: Put, batches: Batches, options: GenerateOptions)
 }
 
 async function writeLines(put: Put, batches: Batches): Promise<void> {
-  for await (const chunk of linesOf(batches)) await put(chunk);
+  await putAll(put, linesOf(batches));
 }
 
 async function writeZipped(put: Put, batches: Batches): Promise<void> {
-  const sink = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
-    for await (const chunk of chunks) await put(chunk);
-  };
-  await pipeline(linesOf(batches), createGzip({ chunkSize: 1 << 20 }), sink);
+  const gzip = createGzip({ chunkSize: 1 << 20 });
+  await pipeline(linesOf(batches), gzip, (chunks) => putAll(put, chunks));
+}
+
+async function putAll(put: Put, chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) await put(chunk);
 }
 
 async function* linesOf(batches: Batches): AsyncGenerator<Buffer, void, undefined> {

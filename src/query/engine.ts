@@ -60,7 +60,7 @@ export function createEngine(dataset: Dataset): Engine {
   let scratch: Scratch | undefined;
   return {
     dataset,
-    run: (query, hints = NO_HINTS, accepted = undefined, budget = new Budget()) =>
+    run: (query, hints = {}, accepted = undefined, budget = new Budget()) =>
       within(budget, (own) => answerOf(dataset, own, query, hints, accepted)),
     collect: (filters, use, { driver } = {}, budget = new Budget()) =>
       within(budget, (own) => use(findMatches(dataset, own, filters, driver), own)),
@@ -78,7 +78,6 @@ export function createEngine(dataset: Dataset): Engine {
   }
 }
 
-const NO_HINTS: Hints = {};
 /** Nanoseconds for a record of a page that is found, anywhere in memory, and sent. */
 export const RECORD = 300;
 

@@ -86,7 +86,7 @@ function clusterTile(
   addAccepted(cells, dataset, accepted, budget);
   const tile: Uint8Array[] = [];
   writeClusters(tile, grid, cells, budget);
-  const singles = singlesOf(cells);
+  const singles = cells.rows.filter((_, cell) => cells.counts[cell] === 1);
   const facts = new Facts(dataset, accepted);
   const { rows, fitting, bytes } = withinBudget(facts, singles, fields, budget);
   writePoints(tile, grid, facts, { rows, detailed: fitting, bytes, fields }, budget);
@@ -106,10 +106,6 @@ function addAccepted(
   inStretches(budget, 0, rows.length, ADD, (from, to) => {
     for (let i = from; i < to; i++) cells.add(count + rows[i]!, delta.coords, rows[i]!);
   });
-}
-
-function singlesOf({ counts, rows }: Cells): Int32Array {
-  return rows.filter((_, cell) => counts[cell] === 1);
 }
 
 // nanoseconds

@@ -100,19 +100,10 @@ export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 /** A file of more columns is no list of notes. */
 export const MAX_COLUMNS = 1000;
 
-/** What else the fields of a record are called, the surest names first. */
-const NAMES: Readonly<Record<string, readonly string[]>> = {
-  id: ['id'],
-  status: ['status'],
-  comment: ['comment'],
-  image: ['image'],
-  lat: ['lat', 'latitude', 'y'],
-  lon: ['lon', 'longitude', 'lng', 'long', 'x'],
-  is_processed: ['is_processed'],
-  created_by: ['created_by'],
-  tags: ['tags'],
-  created_at: ['created_at'],
-  modified_at: ['modified_at'],
+/** What else some fields of a record are called, the surest names first. */
+const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
+  lat: ['latitude', 'y'],
+  lon: ['longitude', 'lng', 'long', 'x'],
 };
 
 interface CsvHeader {
@@ -157,9 +148,10 @@ export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separ
   const anyCase = columns.map((name) => name.toLowerCase());
   const missing: string[] = [];
   let twice = columns.length > MAX_COLUMNS ? undefined : repeated(columns);
-  for (const [field, others] of Object.entries(NAMES)) {
+  for (const field of RECORD_KEYS) {
     const isExact = columns.includes(field);
-    const name = isExact ? field : others.find((one) => anyCase.includes(one));
+    const called = [field, ...(OTHER_NAMES[field] ?? [])];
+    const name = isExact ? field : called.find((one) => anyCase.includes(one));
     const among = isExact ? columns : anyCase;
     if (name !== undefined) {
       const index = among.indexOf(name);

@@ -48,7 +48,8 @@ export function takeOrdered(
   const page = scratch.page.subarray(0, length);
   const windows = windowsOf(matches);
   const others = windows.filter((window) => window.order !== order);
-  const range = windows.find((window) => window.order === order) ?? wholeOf(order);
+  const whole = { from: 0, to: order.rows.length };
+  const range = windows.find((window) => window.order === order) ?? whole;
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + to));
     scratch.budget.accessPath = 'slice';
@@ -90,10 +91,6 @@ function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: 
   const bits = markMatches(dataset, scratch, matches);
   walk.pass(bits, budget);
   walk.run(bitTest(bits), budget, Infinity);
-}
-
-function wholeOf({ rows }: Order): RankRange {
-  return { from: 0, to: rows.length };
 }
 
 /** How to tell a match; `windows` are those of other orders. */
