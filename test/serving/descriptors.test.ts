@@ -6,7 +6,7 @@ import type { Envelope } from '../support/client.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { type Service, startService } from '../support/service.js';
 import { dial } from '../support/sockets.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
@@ -51,11 +51,8 @@ limitedTest('a limit that takes a few of the connections is no warning', async (
 });
 
 limitedTest('a limit that leaves no room for connections is refused', async () => {
-  const error = await serveWith(88).catch((thrown: Error) => thrown.message);
-  assert.match(
-    String(error),
-    /ended with 1: waypost: The limit of 88 open files is too low.*ulimit -n/,
-  );
+  const { message } = await failure(serveWith(88));
+  assert.match(message, /ended with 1: waypost: The limit of 88 open files is too low.*ulimit -n/);
 });
 
 test.run();

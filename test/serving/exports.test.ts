@@ -9,7 +9,7 @@ import { linesOf } from '../support/engine.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 // more bytes than sockets hold: the reader's end decides how far an export comes
 const POINTS = 1_000;
@@ -128,8 +128,7 @@ test('an export is of one state, and that of a third old one is ended', async ()
   await becomes(total('ended'), 1);
   assert.is(await metric('waypost_exports_old_generations'), 2);
   const [oldest, ...others] = answers as [IncomingMessage, IncomingMessage, IncomingMessage];
-  const failure = await read(oldest).catch((error: NodeJS.ErrnoException) => error.code);
-  assert.is(failure, 'ECONNRESET');
+  assert.is((await failure(read(oldest))).code, 'ECONNRESET');
   for (const [i, answer] of others.entries()) {
     const lines = linesOf(await read(answer));
     assert.is(new Set(lines.map((line) => JSON.parse(line).id)).size, sizes[i + 1]);
@@ -168,9 +167,7 @@ test('beside posts and reloads each stream is one state, whole, or breaks off', 
   await poster;
   assert.ok(posted.length > 20, `${posted.length} posts`);
   const [oldest, ...others] = stages as [IncomingMessage[], ...IncomingMessage[][]];
-  for (const answer of oldest) {
-    assert.is(await read(answer).catch(({ code }: NodeJS.ErrnoException) => code), 'ECONNRESET');
-  }
+  for (const answer of oldest) assert.is((await failure(read(answer))).code, 'ECONNRESET');
   for (const [i, answers] of others.entries()) {
     for (const answer of answers) {
       const state = String(answer.headers['waypost-snapshot']).replaceAll('"', '').split('.');

@@ -45,7 +45,7 @@ export function ascending(numbers: Iterable<number>): number[] {
 }
 
 /** The error that work ends in. */
-export async function failure(work: Promise<unknown>): Promise<Error> {
+export async function failure(work: Promise<unknown>): Promise<NodeJS.ErrnoException> {
   try {
     await work;
   } catch (error) {

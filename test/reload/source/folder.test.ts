@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { replaceFile } from '../../support/marked.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 /** A source that is told of nothing. */
 function sourceOf(path: string, journal?: string): Promise<Source> {
@@ -28,13 +28,6 @@ async function namesOf(source: Source): Promise<string[]> {
 function write(path: string, time: number, content = 'x'): void {
   writeFileSync(path, content);
   utimesSync(path, time, time);
-}
-
-async function reasonOf(work: Promise<unknown>): Promise<Error & { code?: string }> {
-  return work.then(
-    () => assert.unreachable() as never,
-    (error: Error) => error,
-  );
 }
 
 test('a file is its own only candidate', async () => {
@@ -103,7 +96,7 @@ test('a pattern chooses among the names of a folder', async () => {
   assert.equal(await found('a?.waypost'), ['ab.waypost']);
   assert.equal(await found('a*b*'), ['a+b.waypost', 'aXb', 'ab.waypost']);
   assert.equal(await found('*'), [...names].sort());
-  const none = await reasonOf(namesOf(await sourceOf(join(folder, '*.csv'))));
+  const none = await failure(namesOf(await sourceOf(join(folder, '*.csv'))));
   assert.match(none.message, /there is no file in this folder that \*\.csv fits/);
   write(join(folder, 'what?'), 1_000);
   assert.equal(await found('what?'), ['what?'], 'a file of that very name is meant first');
@@ -112,8 +105,8 @@ test('a pattern chooses among the names of a folder', async () => {
 test('what is not there throws', async () => {
   const folder = makeFolder();
   const missing = await sourceOf(join(folder, 'missing'));
-  assert.is((await reasonOf(missing.list())).code, 'ENOENT');
-  const reason = await reasonOf((await sourceOf(folder)).list());
+  assert.is((await failure(missing.list())).code, 'ENOENT');
+  const reason = await failure((await sourceOf(folder)).list());
   assert.equal(
     [reason.name, reason.message],
     ['InputError', `${folder}: there is no file in this folder that can be a snapshot`],
@@ -155,7 +148,7 @@ test('what was looked at in a listing that failed is listed by the next one', as
   symlinkSync('../way/link', join(folder, 'link'));
   write(join(folder, 'new'), 4_000);
   write(join(folder, 'written'), 3_000);
-  assert.is((await reasonOf(source.list())).code, 'ENAMETOOLONG');
+  assert.is((await failure(source.list())).code, 'ENAMETOOLONG');
   rmSync(way);
   mkdirSync(way);
   write(join(way, 'link'), 5_000);
