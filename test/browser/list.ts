@@ -56,42 +56,38 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
   }
 });
 
-pageTest(
-  'days and times are picked, and tags offered behind commas',
-  async (page) => {
-    await withoutMap(page);
-    await page.goto(LIST);
-    await page.click('text=Add a filter');
-    await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
-    await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
-    await page.getByLabel('Changed since, time').fill('08:30');
-    await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
-    await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('heading', { name: 'matches' }).waitFor();
-    const { searchParams } = new URL(page.url());
-    assert.equal(Object.fromEntries(searchParams), {
-      created_at_after: '2023-01-15T00:00:00+02:00',
-      created_at_before: '2023-06-30T23:59:59.999999+03:00',
-      modified_at_after: '2023-06-01T08:30+03:00',
-    });
-    // they are shown on the same clocks, and stay what they are
-    await page.click('text=Add a filter');
-    assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
-    const field = page.getByLabel('Any of the tags', { exact: true });
-    const offered = (): Promise<string[]> =>
-      field.evaluate((one: HTMLInputElement) => [...one.list!.options].map(({ value }) => value));
-    const all = await offered();
-    await field.pressSequentially('Muu,');
-    const behind = all.map((one) => `Muu,${one}`);
-    assert.equal(await offered(), behind);
-    await field.fill('');
-    const before = page.url();
-    await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('heading', { name: 'matches' }).waitFor();
-    assert.is(page.url(), before);
-  },
-  { timezoneId: 'Europe/Helsinki' },
-);
+pageTest('days and times are picked, and tags offered behind commas', async (page) => {
+  await withoutMap(page);
+  await page.goto(LIST);
+  await page.click('text=Add a filter');
+  await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
+  await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
+  await page.getByLabel('Changed since, time').fill('08:30');
+  await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('heading', { name: 'matches' }).waitFor();
+  const { searchParams } = new URL(page.url());
+  assert.equal(Object.fromEntries(searchParams), {
+    created_at_after: '2023-01-15T00:00:00+02:00',
+    created_at_before: '2023-06-30T23:59:59.999999+03:00',
+    modified_at_after: '2023-06-01T08:30+03:00',
+  });
+  // they are shown on the same clocks, and stay what they are
+  await page.click('text=Add a filter');
+  assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
+  const field = page.getByLabel('Any of the tags', { exact: true });
+  const offered = (): Promise<string[]> =>
+    field.evaluate((one: HTMLInputElement) => [...one.list!.options].map(({ value }) => value));
+  const all = await offered();
+  await field.pressSequentially('Muu,');
+  const behind = all.map((one) => `Muu,${one}`);
+  assert.equal(await offered(), behind);
+  await field.fill('');
+  const before = page.url();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('heading', { name: 'matches' }).waitFor();
+  assert.is(page.url(), before);
+});
 
 pageTest('an image that is not there is its name', async (page) => {
   await withoutMap(page);

@@ -74,11 +74,11 @@ test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does n
   const nextTarget = createHostileTiles(20_260_415);
   const send = async (agent: Agent): Promise<number> => {
     const target = nextTarget();
-    const { status, body, text } = await service.get(target, { agent });
+    const { status, headers, body, text } = await service.get(target, { agent });
     assert.ok([200, 204, 400, 404].includes(status), `${status} ${target.slice(0, 200)}`);
     if (status === 204) assert.is(body.length, 0);
     else if (status === 200) assert.ok(Object.keys(decodeTile(body)).length > 0, target);
-    else assertTexts(text, target);
+    else check(target, status, text, headers['content-type']!.includes('text/html'));
     return status;
   };
   const statuses = await fuzz(service, TILES, GROWTH, send);
@@ -109,27 +109,12 @@ const ODD = [
 
 const ENDINGS = '.mvt .mvt .mvt .mvt .mvt/  .pbf .MVT .mvt.mvt .mvt%00'.split(' ');
 
-/** Parameters that are taken, at least by some tiles. */
-const GOOD = [
-  ...['grid=4', 'grid=128', 'grid=128&grid=', 'cluster=false', 'cluster=false&limit=1', 'limit=50'],
-  ...[`limit=${'9'.repeat(30)}`, 'fields=comment,tags,image', 'fields=id,id', 'v=x', 'format='],
-  ...['status=NEW', 'status=OPEN,NEW', `status=${'x'.repeat(999)}`, 'is_processed=false'],
-  ...['tags=Lighting', 'tags=toString,%F0%9F%98%80', 'tags_all=Lighting,Traffic', 'has_image=true'],
-  ...['created_by=none,7', 'created_by=1,2,3', 'bbox=24,60,25,61', 'bbox=170,-90,-170,90'],
-  ...['bbox=-180,-90,180,90', 'coordinates=60.17,24.94,5000', 'coordinates=0,0,20015000'],
-  ...['created_at_after=2022-01-01T00:00:00Z', 'modified_at_before=2023-06-01T00:00:00%2B03:00'],
-  ...['polygon=24,60;25,60;25,61', 'polygon=-180,-90;180,-90;180,90;-180,90'],
-  'polygon=0,0;0,0;0,0',
-  ...['__proto__=x', 'constructor=x', 'toString', '=', '%', ''],
-];
-
-/** Parameters that are not. */
-const BAD = [
-  ...['grid=0', 'grid=256', 'grid=1e2', 'cluster=FALSE', 'limit=0', 'limit=all', 'fields=Id'],
-  ...['fields=,', 'status=,', 'is_processed=1', 'created_by=-1', 'has_image=maybe', 'bbox=1,2,3'],
-  ...['bbox=nan,0,0,0', 'coordinates=91,0,1', 'coordinates=0,0,-1', 'polygon=1,1;2,2'],
-  'polygon=;;',
-  ...['created_at_after=2022-02-30T00:00Z', 'modified_at_before=now', 'format=json', 'tags=,,'],
+/** What tiles take beside filters, some of it wrong. */
+const TILE_PARAMETERS = [
+  ...['grid=4', 'grid=128', 'grid=128&grid=', 'grid=0', 'grid=256', 'grid=1e2', 'cluster=false'],
+  ...['cluster=FALSE', 'cluster=false&limit=1', 'limit=50', 'limit=0', `limit=${'9'.repeat(30)}`],
+  ...['fields=comment,tags,image', 'fields=id,id', 'fields=Id', 'v=x', 'format=', 'format=json'],
+  ...['bbox=24,60,25,61', 'coordinates=0,0,20015000', 'tags=Lighting', 'status=NEW', '=', ''],
 ];
 
 const SOME = 0.1;
@@ -137,11 +122,17 @@ const SOME = 0.1;
 /** Makes addresses of tiles that somebody means no good with; some are of tiles that there are. */
 function createHostileTiles(seed: number): () => string {
   const random = benchRandom(seed, 520);
+  const nextQuery = createHostileQueries(seed);
+  const query = (): string => {
+    if (random.chance(0.05)) return `polygon=${star(random)}`;
+    const own = Array.from({ length: random.int(4) }, () => random.pick(TILE_PARAMETERS)).join('&');
+    if (random.chance(0.7)) return own;
+    const { query, isTarget } = nextQuery();
+    return isTarget ? `${query}&${own}` : own;
+  };
   return () => {
-    const query = Array.from({ length: random.int(5) }, () => parameter(random)).join('&');
     const ending = random.chance(SOME) ? random.pick(ENDINGS) : '.mvt';
-    const address = `/tiles/${place(random)}${ending}`;
-    return query === '' ? address : `${address}?${query.slice(0, MAX_LENGTH)}`;
+    return `/tiles/${place(random)}${ending}?${query().slice(0, MAX_LENGTH)}`;
   };
 }
 
@@ -153,12 +144,6 @@ function place(random: Random): string {
   if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - (random.chance(SOME) ? 0 : 1));
   if (random.chance(SOME)) parts[random.int(3)] = random.pick(ODD);
   return parts.join('/');
-}
-
-function parameter(random: Random): string {
-  if (random.chance(0.05)) return `polygon=${star(random)}`;
-  if (random.chance(0.02)) return `tags=${'a,'.repeat(random.int(3_000))}b`;
-  return random.pick(random.chance(SOME) ? BAD : GOOD);
 }
 
 /** A polygon whose many edges cross each other all over the world. */

@@ -81,6 +81,8 @@ export async function openBrowser(): Promise<Visitor> {
 async function openRoom(browser: Browser, options: BrowserContextOptions): Promise<Room> {
   const context = await browser.newContext({
     reducedMotion: 'reduce',
+    // a test looks at times, and a context of its own costs a second
+    timezoneId: 'Europe/Helsinki',
     // the processor draws every pixel of a map
     viewport: { width: 800, height: 600 },
     deviceScaleFactor: 0.5,

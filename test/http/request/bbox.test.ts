@@ -23,31 +23,17 @@ function spans(left: number | string, right: number | string): [number, number][
 
 /** Each case: left, right, and what they span. */
 const CASES: Readonly<Record<string, readonly (readonly [string, string, string])[]>> = {
-  'edges within ±180 stay as they are': [
-    ['24.9', '25', '24.9..25'],
+  // other edges are compared with an oracle below
+  'edges at ±180 stay as they are': [
     ['-180', '180', '-180..180'],
     ['170', '180', '170..180'],
     ['-180', '-170', '-180..-170'],
     ['180', '180', '180..180'],
-    ['-180', '179.99999999', '-180..179.99999999'],
+    ['180', '-180', '180..180 -180..-180'],
     ['-180', '179.9999999999', '-180..179.9999999999'],
     ['-0', '0', '0..0'],
   ],
-  'left greater than right crosses the antimeridian': [
-    ['179', '-179', '179..180 -180..-179'],
-    ['24.96', '24.95', '24.96..180 -180..24.95'],
-    ['180', '-180', '180..180 -180..-180'],
-  ],
-  'an edge beyond ±180 wraps': [
-    ['170', '190', '170..180 -180..-170'],
-    ['-190', '-170', '170..180 -180..-170'],
-    ['185', '190', '-175..-170'],
-    ['385', '390', '25..30'],
-    ['-335', '-330', '25..30'],
-    ['360', '370', '0..10'],
-    ['200', '100', '-160..100'],
-    ['3600000000190', '3600000000200', '-170..-160'],
-  ],
+  'an edge many times round the world': [['3600000000190', '3600000000200', '-170..-160']],
   'a wrapped edge has the digits that were meant': [
     ['189.1', '190.1', '-170.9..-169.9'],
     ['-200.3', '-190.7', '159.7..169.3'],
@@ -90,14 +76,11 @@ test('latitudes: any, but bottom not above top', () => {
 test('four finite decimal numbers, spaces around them allowed', () => {
   assert.equal(parseBbox(' 1, +2 ,\t3e0 ,.4e1\n'), [{ west: 1, south: 2, east: 3, north: 4 }]);
   assert.equal(parseBbox('1.,2.5E+0,3,04'), [{ west: 1, south: 2.5, east: 3, north: 4 }]);
-  const bad = ['', '1,2,3', '1,2,3,4,5', '1,2,3,', ',,,', 'a,b,c,d', '1;2;3;4', 'nan,nan,nan,nan'];
-  const worse = [
-    ...['0,0,inf,1', '0,0,Infinity,1', '1e400,0,1,1', '0x1,0,1,1', '1_0,0,1,1', '1 0,0,1,1'],
+  const bad = [
+    ...['', '1,2,3', '1,2,3,4,5', '1,2,3,', ',,,', 'a,b,c,d', '1;2;3;4', 'nan,nan,nan,nan'],
+    ...['1_0,0,1,1', '1 0,0,1,1', '1e,0,1,1', 'e1,0,1,1', '१,0,1,1'],
   ];
-  const worst = ['--1,0,1,1', '.,0,1,1', '1e,0,1,1', 'e1,0,1,1', '१,0,1,1', '1.1.1,0,1,1'];
-  for (const text of [...bad, ...worse, ...worst]) {
-    assert.type(parseBbox(text), 'string', text);
-  }
+  for (const text of bad) assert.type(parseBbox(text), 'string', text);
 });
 
 // whole micro-degrees, so that the oracle is exact
