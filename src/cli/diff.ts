@@ -30,10 +30,10 @@ const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
 /**
  * Tells what came, went and changed from one snapshot file to another, of any formats. Returns the
  * exit code of diff(1): 0 where the points are the same, 1 where they differ. Points are compared by
- * ids: each file is read twice, first for ids and hashes, some 30 bytes a point in memory, then for what
- * differs, some 150 bytes for each point that changed. What went is told in the order of the first,
- * then what came or changed in that of the second. Throws an InputError where a file is broken or
- * changes meanwhile.
+ * ids: each file is read twice, first for ids and hashes, some 30 bytes a point in memory, then for
+ * what differs, some 150 bytes for each point that changed. What went is told in the order of the
+ * first, then what came or changed in that of the second. Throws an InputError where a file is
+ * broken or changes meanwhile.
  */
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
   await openTimeZone(options.timeZone);

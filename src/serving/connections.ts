@@ -27,7 +27,7 @@ const SLACK = 8;
 const PAUSE_MS = 0.2;
 /** Milliseconds without a request after which a connection may give way to a new one. */
 const IDLE_MS = 10;
-/** Above this share of the limit a server is crowded: for each new connection it looks for idle ones. */
+/** Above this share of the limit a server is crowded, and looks for connections that are idle. */
 const CROWDED = 3 / 4;
 /** Connections that it looks at for each new one, at most. */
 const LOOKS = 64;

@@ -171,9 +171,9 @@ const HEADERS: readonly OutgoingHttpHeaders[] = [{}, { 'Accept-Encoding': 'gzip'
 
 /**
  * Has this thread's web server answer a mix of all kinds of questions, always the same for the same
- * points, so that its code is compiled before the first client comes. They come over a socket of
- * their own at 127.0.0.1, as those of clients will, for `ms` milliseconds. Posts are read and not sent: they
- * would stay.
+ * points, for `ms` milliseconds, so that its code is compiled before the first client comes. The
+ * questions come over a socket at 127.0.0.1, as those of clients will. Posts are read and not sent:
+ * they would stay.
  */
 async function askItself(
   server: Server,
