@@ -5,6 +5,7 @@ import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Output } from '../formats/native/write-blocks.js';
 import {
   removeLeftovers,
   temporaryIn,
@@ -159,19 +160,20 @@ export async function withInput<T>(
   }
 }
 
-/** Takes the next bytes of an output, which stay as they are. */
-export type Put = (bytes: Uint8Array) => Promise<void>;
-
 /** Lets `write` make an output: a file, which appears whole or not at all, or what `-` stands for. */
 export async function writeOutput<T>(
   output: string,
   { stdout = process.stdout, signal }: Pick<RunOptions, 'stdout' | 'signal'>,
-  write: (put: Put) => Promise<T>,
+  write: (output: Output) => Promise<T>,
 ): Promise<T> {
   if (output !== STANDARD) {
-    return writeAtomically(output, (fd) => write(async (bytes) => writeAll(fd, bytes)), signal);
+    const writeTo = (fd: number): Promise<T> =>
+      write({ fd, put: async (bytes) => writeAll(fd, bytes) });
+    return writeAtomically(output, writeTo, signal);
   }
-  return write(async (bytes) => {
-    if (!stdout.write(bytes)) await once(stdout, 'drain');
+  return write({
+    async put(bytes) {
+      if (!stdout.write(bytes)) await once(stdout, 'drain');
+    },
   });
 }

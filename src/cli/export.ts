@@ -58,7 +58,7 @@ export async function exportSnapshot(
     let bytes = 0;
     const bar = startProgress('Exporting', options.progressTo, countPoints);
     try {
-      await writeOutput(output, options, async (put) => {
+      await writeOutput(output, options, async ({ put }) => {
         for (let isLast = false; !isLast; ) {
           const piece = file.next(PIECE_BYTES);
           await put(piece.bytes);

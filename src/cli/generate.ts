@@ -2,10 +2,11 @@ import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { BlockBuilder, type PointBlock } from '../formats/block.js';
+import type { Output } from '../formats/native/write-blocks.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { type Put, type RunOptions, writeOutput } from './arguments.js';
+import { type RunOptions, writeOutput } from './arguments.js';
 import { inventPoints } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
 import { writeSorted } from './pack.js';
@@ -34,17 +35,7 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   const started = performance.now();
   try {
     const made = batches(options, (done) => bar.update(done, points));
-    let bytes = 0;
-    await writeOutput(out, options, (put) =>
-      write(
-        (part) => {
-          bytes += part.length;
-          return put(part);
-        },
-        made,
-        options,
-      ),
-    );
+    const bytes = await writeOutput(out, options, (output) => write(output, made, options));
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
     print(`${out}: ${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`);
@@ -73,9 +64,14 @@ async function* batches(
 }
 
 type Batches = AsyncIterable<readonly Point[]>;
-type Write = (put: Put, batches: Batches, options: GenerateOptions) => Promise<void>;
+/** Returns how many bytes were written. */
+type Write = (output: Output, batches: Batches, options: GenerateOptions) => Promise<number>;
 
-async function writeNative(put: Put, batches: Batches, options: GenerateOptions): Promise<void> {
+async function writeNative(
+  output: Output,
+  batches: Batches,
+  options: GenerateOptions,
+): Promise<number> {
   const builder = new BlockBuilder();
   const blocks: PointBlock[] = [];
   for await (const batch of batches) {
@@ -91,20 +87,26 @@ async function writeNative(put: Put, batches: Batches, options: GenerateOptions)
     `waypost generate --points ${points} --seed ${seed}: invented notes ` +
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock: the same seed must give the same bytes
-  await writeSorted(put, { origin, createdAt: EXPORTED_AT }, blocks, [], options);
+  const labels = { origin, createdAt: EXPORTED_AT };
+  return (await writeSorted(output, labels, blocks, [], options)).bytes;
 }
 
-async function writeLines(put: Put, batches: Batches): Promise<void> {
-  await putAll(put, linesOf(batches));
+function writeLines(output: Output, batches: Batches): Promise<number> {
+  return putAll(output, linesOf(batches));
 }
 
-async function writeZipped(put: Put, batches: Batches): Promise<void> {
+function writeZipped(output: Output, batches: Batches): Promise<number> {
   const gzip = createGzip({ chunkSize: 1 << 20 });
-  await pipeline(linesOf(batches), gzip, (chunks) => putAll(put, chunks));
+  return pipeline(linesOf(batches), gzip, (chunks) => putAll(output, chunks));
 }
 
-async function putAll(put: Put, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of chunks) await put(chunk);
+async function putAll({ put }: Output, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    await put(chunk);
+    bytes += chunk.length;
+  }
+  return bytes;
 }
 
 async function* linesOf(batches: Batches): AsyncGenerator<Buffer, void, undefined> {

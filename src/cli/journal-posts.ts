@@ -145,7 +145,7 @@ export async function exportJournal(
   { after, stdout, print }: ExportOptions,
 ): Promise<void> {
   const { name, posts, through } = await readPosts(source, after);
-  await writeOutput(output, { stdout }, async (put) => {
+  await writeOutput(output, { stdout }, async ({ put }) => {
     for (const post of posts) await put(Buffer.from(postLine(post)));
   });
   const given = `pack --journal-through ${name}:${through}`;

@@ -8,12 +8,8 @@ import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { Labels } from '../formats/native/encode.js';
 import { sortBlocks } from '../formats/native/sort.js';
-import {
-  type EncodedBlock,
-  type NativeTotals,
-  NativeWriter,
-  startEncoder,
-} from '../formats/native/write.js';
+import type { NativeTotals } from '../formats/native/write.js';
+import { type Output, writeBlocks } from '../formats/native/write-blocks.js';
 import {
   type Leniency,
   type LoadReport,
@@ -26,15 +22,7 @@ import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
-import {
-  nameOf,
-  type Put,
-  type RunOptions,
-  STANDARD,
-  tell,
-  withInput,
-  writeOutput,
-} from './arguments.js';
+import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
 
 export interface PackOptions extends RunOptions, Leniency {
@@ -116,7 +104,7 @@ async function packFile(
     });
     const source = reader;
     const watermark = options.journalThrough ?? source.watermark;
-    const [report, totals] = await writeOutput(output, options, async (put) => {
+    const [report, totals] = await writeOutput(output, options, async (to) => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
       const blocks = await read(input, source, options);
       bar.stop();
@@ -125,7 +113,7 @@ async function packFile(
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
       const unseen = notifications ?? report.notifications;
-      return [report, await writeSorted(put, labels, blocks, unseen, options)] as const;
+      return [report, await writeSorted(to, labels, blocks, unseen, options)] as const;
     });
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
@@ -205,9 +193,9 @@ export function reportLines(report: LoadReport): string[] {
   ];
 }
 
-/** Writes blocks sorted for loading, each while the next is made, under a progress bar of its own. */
+/** Writes blocks sorted for loading, under a progress bar of its own. */
 export async function writeSorted(
-  put: Put,
+  output: Output,
   labels: Omit<Labels, 'count'>,
   blocks: readonly PointBlock[],
   notifications: readonly Notification[],
@@ -215,35 +203,19 @@ export async function writeSorted(
 ): Promise<NativeTotals> {
   const bar = startProgress('Sorting', progressTo, countPoints);
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
-  const encoder = startEncoder(count);
-  try {
-    const parts: Uint8Array[] = [];
-    const writer = new NativeWriter((bytes) => parts.push(bytes), { ...labels, count });
-    let encoding: Promise<EncodedBlock> | undefined;
-    let written = 0;
-    const writeEncoded = async (): Promise<void> => {
-      const block = await encoding;
-      if (block !== undefined) writer.write(block);
-      for (const bytes of parts.splice(0)) await put(bytes);
-      written += block?.count ?? 0;
-      bar.update(written, count);
-    };
-    let index = 0;
+  async function* sorted(): AsyncGenerator<PointBlock, void, undefined> {
+    let done = 0;
     for (const block of sortBlocks(blocks)) {
       await setImmediate();
       signal?.throwIfAborted();
-      const next = encoder.encode(block, index++);
-      // writing the one before may fail first
-      next.catch(() => {});
-      await writeEncoded();
-      encoding = next;
+      done += block.count;
+      yield block;
+      bar.update(done, count);
     }
-    await writeEncoded();
-    const totals = writer.finish(notifications);
-    for (const bytes of parts) await put(bytes);
-    return totals;
+  }
+  try {
+    return await writeBlocks(output, { ...labels, count }, sorted(), notifications);
   } finally {
-    encoder.close();
     bar.stop();
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
-import { encodeBlock, NativeWriter } from '../../src/formats/native/write.js';
+import { NativeWriter } from '../../src/formats/native/write.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
@@ -176,7 +176,7 @@ test('nothing in a file commands the terminal that it is told about on', async (
   const origin = 'pack\u001b[2J\n  digest         0';
   const put = (bytes: Uint8Array): void => writeAll(fd, bytes);
   const writer = new NativeWriter(put, { origin, count: 1, createdAt: CREATED_AT });
-  writer.write(encodeBlock(blockOf([point({ id: 1 })]), 0));
+  writer.write(blockOf([point({ id: 1 })]));
   writer.finish();
   closeSync(fd);
   assert.match((await run(path))[1], /^ {2}origin {9}pack\ufffd\[2J {3}digest {9}0$/m);

@@ -5,7 +5,7 @@ import { Packr, pack, Unpackr } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
-import { encodeBlock, type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
+import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
 import type { LoadReport, SnapshotReader, Watermark } from '../../src/formats/snapshot.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import type { Notification } from '../../src/model/notification.js';
@@ -53,7 +53,7 @@ export function writeNative(
     const count = blocks.reduce((sum, block) => sum + block.count, 0);
     const labels = { origin: 'a test', count, createdAt: CREATED_AT, watermark };
     const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
-    for (const [index, block] of blocks.entries()) writer.write(encodeBlock(block, index));
+    for (const block of blocks) writer.write(block);
     return writer.finish(notifications);
   } finally {
     closeSync(fd);

@@ -1,9 +1,7 @@
-import { Worker } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
-import { Calls } from '../../model/calls.js';
 import type { Notification } from '../../model/notification.js';
 import { attributesOf } from '../attributes.js';
-import { MAX_BLOCK_POINTS, memoryOfBlock, type PointBlock } from '../block.js';
+import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { MAGIC } from '../snapshot.js';
 import {
   binMark,
@@ -25,64 +23,6 @@ export interface NativeTotals {
   readonly blocks: number;
   readonly notifications: number;
   readonly bytes: number;
-}
-
-/** A block as a file has it: the objects of its two frames. */
-export interface EncodedBlock {
-  readonly count: number;
-  readonly columns: Uint8Array<ArrayBuffer>;
-  /** They follow a mark that says how many bytes they are. */
-  readonly records: Uint8Array;
-  /** CRC-32 of mark and records. */
-  readonly recordsCrc: number;
-}
-
-/**
- * Encodes block `index` of a file, counted from 0, which keeps the memory of the records. Throws a
- * RangeError where it is none of the format.
- */
-export function encodeBlock(block: PointBlock, index: number): EncodedBlock {
-  const { count, length, records } = block;
-  if (count > MAX_BLOCK_POINTS || records.length > MAX_RECORDS_SIZE) {
-    throw new RangeError(
-      `a block has at most ${MAX_BLOCK_POINTS} points and ${MAX_RECORDS_SIZE} bytes, got ` +
-        `${count} and ${records.length}`,
-    );
-  }
-  const bytes = length.reduce((sum, one) => sum + one, 0);
-  if (bytes !== records.length) {
-    throw new RangeError(
-      `the block's lengths add up to ${bytes} bytes, its records have ${records.length}`,
-    );
-  }
-  const recordsCrc = crcOf([binMark(records.length), records]);
-  const columns = columnsObject(block, index, attributesOf(records, length), recordsCrc);
-  return { count, columns: new Uint8Array(columns), records, recordsCrc };
-}
-
-/** Fewer points are encoded before a thread has started. */
-const MIN_THREAD_POINTS = 65_536;
-
-/** What encodes the blocks of a file, in a thread where the file has many points. */
-export interface BlockEncoder {
-  /** As {@link encodeBlock}; the memory of the block is gone then. */
-  encode(block: PointBlock, index: number): Promise<EncodedBlock>;
-  close(): void;
-}
-
-export function startEncoder(points: number): BlockEncoder {
-  if (points < MIN_THREAD_POINTS) {
-    return { encode: async (block, index) => encodeBlock(block, index), close: () => {} };
-  }
-  const thread = new Worker(new URL('./encode-thread.js', import.meta.url));
-  const calls = new Calls<{ encode: typeof encodeBlock }>(thread, {}, (_, [block]: [PointBlock]) =>
-    memoryOfBlock(block),
-  );
-  thread.on('error', (error) => calls.fail(error));
-  return {
-    encode: (block, index) => calls.call('encode', block, index),
-    close: () => void thread.terminate(),
-  };
 }
 
 /** Makes the bytes of a native snapshot from front to back: its blocks, then `finish`. */
@@ -107,10 +47,25 @@ export class NativeWriter {
     this.#frame([headerObject(labels)]);
   }
 
-  /** Writes the next block. */
-  write({ count, columns, records, recordsCrc }: EncodedBlock): void {
-    this.#frame([columns]);
-    this.#frame([binMark(records.length), records], recordsCrc);
+  /** Throws a RangeError where the block is none of the format. */
+  write(block: PointBlock): void {
+    const { count, length, records } = block;
+    if (count > MAX_BLOCK_POINTS || records.length > MAX_RECORDS_SIZE) {
+      throw new RangeError(
+        `a block has at most ${MAX_BLOCK_POINTS} points and ${MAX_RECORDS_SIZE} bytes, got ` +
+          `${count} and ${records.length}`,
+      );
+    }
+    const bytes = length.reduce((sum, one) => sum + one, 0);
+    if (bytes !== records.length) {
+      throw new RangeError(
+        `the block's lengths add up to ${bytes} bytes, its records have ${records.length}`,
+      );
+    }
+    const object = [binMark(records.length), records];
+    const crc = crcOf(object);
+    this.#frame([columnsObject(block, this.#blocks, attributesOf(records, length), crc)]);
+    this.#frame(object, crc);
     this.#blocks += 1;
     this.#points += count;
   }

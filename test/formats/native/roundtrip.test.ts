@@ -1,10 +1,10 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
-import { encodeBlock, startEncoder } from '../../../src/formats/native/write.js';
+import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
@@ -182,22 +182,45 @@ function repeat(block: PointBlock, times: number): PointBlock {
   };
 }
 
-test('a thread encodes a block the same, and says what is wrong with one', async () => {
-  // many are announced
-  const encoder = startEncoder(1_000_000);
-  try {
-    const made = (bytes?: number): PointBlock => {
-      const block = blockOf([point({ id: 1 }), point({ id: 2, tags: ['Ä'] })]);
-      return { ...block, records: new Uint8Array(block.records).slice(0, bytes) };
-    };
-    assert.equal(await encoder.encode(made(), 3), encodeBlock(made(), 3));
-    assert.match(
-      (await failure(encoder.encode(made(9), 0))).message,
-      /^the block's lengths add up/,
-    );
-  } finally {
-    encoder.close();
+/** What is announced decides how blocks are written: many are written by a thread. */
+const MANY = { origin: 'a test', count: 1_000_000, createdAt: CREATED_AT };
+
+async function* madeBlocks(bytes?: number): AsyncGenerator<PointBlock> {
+  for (const id of [1, 2, 3]) {
+    const block = blockOf([point({ id }), point({ id: id + 10, tags: ['\u00c4'] })]);
+    yield { ...block, records: new Uint8Array(block.records).slice(0, bytes) };
   }
+}
+
+async function writing(path: string, blocks: AsyncIterable<PointBlock>): Promise<unknown> {
+  const fd = openSync(path, 'w');
+  try {
+    const put = async (): Promise<void> => assert.unreachable('the thread writes');
+    return await writeBlocks({ fd, put }, MANY, blocks, [notification(1)]);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+test('a thread writes the same bytes to a file as go to a stream', async () => {
+  const parts: Uint8Array[] = [];
+  const output = { put: async (bytes: Uint8Array) => void parts.push(bytes) };
+  const totals = await writeBlocks(output, MANY, madeBlocks(), [notification(1)]);
+  const path = join(folder, 'thread');
+  assert.equal(await writing(path, madeBlocks()), totals);
+  assert.ok(readFileSync(path).equals(Buffer.concat(parts)));
+});
+
+test('what goes wrong in the thread, or before it, reaches the caller', async () => {
+  const path = join(folder, 'wrong');
+  assert.match((await failure(writing(path, madeBlocks(9)))).message, /^the block's lengths add/);
+  const full = await failure(writing('/dev/full', madeBlocks()));
+  assert.is((full as NodeJS.ErrnoException).code, 'ENOSPC');
+  async function* broken(): AsyncGenerator<PointBlock> {
+    yield* madeBlocks();
+    throw new Error('the blocks end here');
+  }
+  assert.is((await failure(writing(path, broken()))).message, 'the blocks end here');
 });
 
 test.run();
