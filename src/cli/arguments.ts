@@ -173,7 +173,8 @@ export async function writeOutput<T>(
   }
   return write({
     async put(bytes) {
-      if (!stdout.write(bytes)) await once(stdout, 'drain');
+      // a reader may be stuck when the command is to end
+      if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
     },
   });
 }

@@ -206,11 +206,12 @@ export async function writeSorted(
   async function* sorted(): AsyncGenerator<PointBlock, void, undefined> {
     let done = 0;
     for (const block of sortBlocks(blocks)) {
-      await setImmediate();
       signal?.throwIfAborted();
       done += block.count;
       yield block;
       bar.update(done, count);
+      // signals are heard, and the block goes to its thread, before the next one is made
+      await setImmediate();
     }
   }
   try {

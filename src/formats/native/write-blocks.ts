@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../../model/calls.js';
 import type { Notification } from '../../model/notification.js';
@@ -51,8 +50,6 @@ export async function writeBlocks(
       written = calls.call('write', block);
       // the next block may fail first
       written.catch(() => {});
-      // the block goes to the thread at the end of this turn
-      await setImmediate();
     }
     await written;
     return await calls.call('finish', notifications);
