@@ -173,8 +173,12 @@ export async function writeOutput<T>(
   }
   return write({
     async put(bytes) {
+      if (stdout.write(bytes)) return;
       // a reader may be stuck when the command is to end
-      if (!stdout.write(bytes)) await once(stdout, 'drain', { signal });
+      await once(stdout, 'drain', { signal }).catch((error) => {
+        signal?.throwIfAborted();
+        throw error;
+      });
     },
   });
 }
