@@ -161,7 +161,8 @@ export class PostWriter implements Posts {
 
   async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
     const { journal, visible, media } = this.#parts;
-    const bytes = Buffer.byteLength(draft.comment) + OTHER_BYTES + tagBytes(draft);
+    // as JSON, in which a control character has six bytes
+    const bytes = Buffer.byteLength(JSON.stringify(draft)) + OTHER_BYTES;
     const release = await visible.reserve(1, bytes);
     if (release === undefined) {
       return unavailable(visible.state.problem ?? 'the point is too large');
@@ -222,14 +223,10 @@ export class PostWriter implements Posts {
   }
 }
 
-/** Bytes that a record has beside its comment and its tags, at most. */
+/** Bytes that a record has beside its draft, at most. */
 const OTHER_BYTES = 1_024;
 /** The file may have what the disk did not confirm. */
 const AGAIN = '; the same key may be sent again';
-
-function tagBytes({ tags = [] }: Draft): number {
-  return tags.reduce((sum, tag) => sum + 2 * Buffer.byteLength(tag) + 3, 0);
-}
 
 /** The answer to a post whose key was used before: that of the first, as it was acknowledged. */
 function repeated({ id, movedFrom, record, key, sequence }: Post, request: PostRequest): PostReply {

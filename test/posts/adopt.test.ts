@@ -204,12 +204,15 @@ test('posts that come while snapshots do are neither lost nor doubled', async ()
   assert.is(new Set(waiting()).size, waiting().length);
 });
 
-test('large posts are taken one after the other: they are merged by their bytes', async () => {
+test('large posts are taken, one by one and at once: they are merged by their bytes', async () => {
   const { serve, post, merges } = await start(makeFolder(), { rows: 10_000, bytes: 2 ** 21 });
   await serve([recordOf(7)]);
   const large = { ...DRAFT, comment: 'x'.repeat(255_000) };
   for (let i = 0; i < 20; i++) await post(undefined, large);
   assert.ok(merges() > 1, `${merges()} merges`);
+  // as JSON each of these characters has six bytes
+  const swelling = { ...DRAFT, comment: '\u0001'.repeat(10_000), tags: ['"'.repeat(64)] };
+  await Promise.all(Array.from({ length: 60 }, () => post(undefined, swelling)));
 });
 
 test.run();
