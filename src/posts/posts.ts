@@ -2,7 +2,7 @@ import { type Draft, type Point, type Refused, renderPoint } from '../model/poin
 import type { TimeZone } from '../model/time-zone.js';
 import { formatLocal, type Timestamp } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import type { Deltas, DeltasState } from '../reload/deltas.js';
+import type { Deltas, DeltasState, Release } from '../reload/deltas.js';
 import { Durations } from '../reload/stats.js';
 import {
   isShared,
@@ -163,25 +163,27 @@ export class PostWriter implements Posts {
     const { journal, visible, media } = this.#parts;
     // as JSON, in which a control character has six bytes
     const bytes = Buffer.byteLength(JSON.stringify(draft)) + OTHER_BYTES;
-    const release = await visible.reserve(1, bytes);
-    if (release === undefined) {
-      return unavailable(visible.state.problem ?? 'the point is too large');
-    }
-    // posts of all instances find room in their order: own ones only wait for some
-    if (isShared(journal)) release();
+    // whoever waits here keeps no room: what is served next has room of its own
     while (this.#alone !== undefined) await this.#alone.catch(() => {});
     this.#busy++;
+    let release: Release | undefined;
     let address: string | undefined;
     let isUsed: boolean | undefined;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
+      release = await visible.reserve(1, bytes);
+      if (release === undefined) {
+        return unavailable(visible.state.problem ?? 'the point is too large');
+      }
+      // posts of all instances find room in their order: own ones only wait for some
+      if (isShared(journal)) release();
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address);
       isUsed = reply.kind === 'accepted';
       return reply;
     } finally {
-      release();
+      release?.();
       if (address !== undefined) {
         // a mark that stays costs the next sweep a look, also where the point may be there or not
         if (isUsed === true) void media!.confirm(address);

@@ -18,6 +18,9 @@ import { closeLater } from '../support/folder.js';
 import { ascending, assert, failure, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
+/** As JSON each of these characters has six bytes. */
+const SWELLING = { ...DRAFT, comment: '\u0001'.repeat(10_000), tags: ['"'.repeat(64)] };
+const SMALL = { rows: 10_000, bytes: 2 ** 21 };
 const build = createBuilder({ maxInvalid: 0 }, run);
 
 function recordOf(id: number, comment = 'snapshot'): string {
@@ -25,7 +28,7 @@ function recordOf(id: number, comment = 'snapshot'): string {
 }
 
 /** What stands between a journal and a cell, as an instance has it, and what it logs. */
-async function start(folder: string = makeFolder(), capacity?: DeltasOptions['capacity']) {
+async function start(capacity?: DeltasOptions['capacity'], folder: string = makeFolder()) {
   const logs: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
   const journal = await openJournal(join(folder, 'points.journal'));
@@ -83,7 +86,7 @@ async function start(folder: string = makeFolder(), capacity?: DeltasOptions['ca
     retired = await prune(retired, journal, logger, now);
   };
   const merges = (): number => deltas.state.merges;
-  return { journal, pruneAt, logs, serve, post, shows, waiting, merges };
+  return { journal, writer, pruneAt, logs, serve, post, shows, waiting, merges };
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
@@ -104,7 +107,7 @@ test('a snapshot retires the points that it contains, and the others stay visibl
 
 test('a point moves where the snapshot has another record under its id, also after a restart', async () => {
   const folder = makeFolder();
-  const before = await start(folder);
+  const before = await start(undefined, folder);
   await before.serve([recordOf(1)]);
   const { id, record } = await before.post('key');
   assert.is(id, 2);
@@ -117,7 +120,7 @@ test('a point moves where the snapshot has another record under its id, also aft
   assert.is((await before.post()).id, 6);
   await before.journal.close();
 
-  const after = await start(folder);
+  const after = await start(undefined, folder);
   await after.serve([recordOf(1), recordOf(2), recordOf(3)]);
   assert.equal(after.waiting(), [4, 6]);
   assert.is((await after.post('key')).record, record);
@@ -205,14 +208,35 @@ test('posts that come while snapshots do are neither lost nor doubled', async ()
 });
 
 test('large posts are taken, one by one and at once: they are merged by their bytes', async () => {
-  const { serve, post, merges } = await start(makeFolder(), { rows: 10_000, bytes: 2 ** 21 });
+  const { serve, post, merges } = await start(SMALL);
   await serve([recordOf(7)]);
   const large = { ...DRAFT, comment: 'x'.repeat(255_000) };
   for (let i = 0; i < 20; i++) await post(undefined, large);
   assert.ok(merges() > 1, `${merges()} merges`);
-  // as JSON each of these characters has six bytes
-  const swelling = { ...DRAFT, comment: '\u0001'.repeat(10_000), tags: ['"'.repeat(64)] };
-  await Promise.all(Array.from({ length: 60 }, () => post(undefined, swelling)));
+  await Promise.all(Array.from({ length: 60 }, () => post(undefined, SWELLING)));
+});
+
+test('posts that wait for a snapshot find room beside those that it does not contain', async () => {
+  const { serve, post, merges, waiting, writer } = await start(SMALL);
+  await serve([recordOf(7)]);
+  const [first] = await Promise.all([1, 2, 3].map(() => post(undefined, SWELLING)));
+  await until('all are merged', () => merges() === 1 && waiting().length === 0);
+  let end = (): void => {};
+  const held = writer.exclusively(() => new Promise<void>((resolve) => (end = resolve)));
+  const posting = Promise.all(Array.from({ length: 34 }, () => post(undefined, SWELLING)));
+  await new Promise(setImmediate);
+  const exclusively = writer.exclusively.bind(writer);
+  const asked = new Promise<void>((resolve) => {
+    writer.exclusively = (work) => {
+      resolve();
+      return exclusively(work);
+    };
+  });
+  const serving = serve([recordOf(7), first!.record]);
+  await asked;
+  end();
+  await Promise.all([held, serving]);
+  assert.is((await posting).length, 34);
 });
 
 test.run();
