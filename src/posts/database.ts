@@ -44,7 +44,7 @@ export function storeError(error: unknown): StoreError {
     return make('unwritable', `it cannot be written (${code ?? message})`);
   }
   if (code === 'ENOENT') return make('failing', 'there is no such folder');
-  if (raw === FULL) return make('failing', 'the disk is full');
+  if (raw === FULL || code === 'ENOSPC') return make('failing', 'the disk is full');
   if (raw === IOERR) return make('failing', `the disk fails (${code})`);
   if (raw === CANTOPEN) return make('failing', 'it cannot be opened');
   return make('failing', `it cannot be used (${code ?? message})`);
@@ -114,7 +114,7 @@ const HEAD = `SELECT schema, name,
   last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES (?, ?, ?, ?, ?, ?, ?, ?)';
 /** Of each CRC 24 bits are summed: the sums stay whole numbers for 2^29 posts. */
-export const CRC_MASK = 0xffffff;
+const CRC_MASK = 0xffffff;
 
 /** A connection to a journal's file. Its methods throw what SQLite does. */
 export class Database {
@@ -272,4 +272,9 @@ export class Database {
 export function crcOf({ sequence, id, createdAt, record, key, movedFrom }: Post): number {
   const facts = [sequence, id, createdAt, key?.name, key?.body, movedFrom].join('\n');
   return crc32(facts + record);
+}
+
+/** The sum of the posts' CRCs by {@link CRC_MASK}. */
+export function crcsOf(posts: readonly Post[]): number {
+  return posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
 }

@@ -7,6 +7,7 @@ import {
   rmSync,
   statfsSync,
   statSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { keepRights } from '../formats/system-files.js';
@@ -155,12 +156,43 @@ export function isOlderCopy(path: string, head: Head): boolean {
   }
 }
 
+/** Room that must be there before posts are accepted again: that of some large ones. */
+const ROOM = Buffer.alloc(256 * 1024);
+
+/** Tries whether there is room beside a path: a transaction that changes nothing needs none. */
+export function tryRoom(path: string): void {
+  const draft = draftOf(path);
+  try {
+    writeFileSync(draft, ROOM, { flush: true });
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    removeBoth(draft);
+  }
+}
+
 /** Writes a journal beside a path, for whoever may read what is there. Returns its own path. */
 export function makeDraft(path: string, head: Head, posts: readonly Post[]): string {
-  const draft = `${path}.new`;
+  const draft = draftOf(path);
   const rights = statSync(path, { throwIfNoEntry: false });
-  for (const suffix of ['', '-journal']) rmSync(draft + suffix, { force: true });
-  makeJournal(draft, head, posts);
-  if (rights !== undefined) keepRights(draft, rights);
+  removeBoth(draft);
+  try {
+    makeJournal(draft, head, posts);
+    if (rights !== undefined) keepRights(draft, rights);
+  } catch (error) {
+    // it would take the room that is wanted
+    removeBoth(draft);
+    throw error;
+  }
+  rmSync(`${draft}-journal`);
   return draft;
+}
+
+function draftOf(path: string): string {
+  return `${path}.new`;
+}
+
+/** Removes a journal that may be there, and what SQLite has beside it. */
+function removeBoth(path: string): void {
+  for (const suffix of ['', '-journal']) rmSync(path + suffix, { force: true });
 }

@@ -17,7 +17,7 @@ const main: Calls<OfJournal> = new Calls(parentPort!, {
   find: (key: string) => told(store!.find(key)),
   move: (moves: readonly Move[]) => told(store!.move(moves)),
   prune: (sequences: readonly number[]) => told(store!.prune(sequences)),
-  look: () => told(store!.look()),
+  look: (isFailing?: boolean) => told(store!.look(isFailing)),
   close() {
     // nothing more is asked
     parentPort!.unref();

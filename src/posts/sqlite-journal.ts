@@ -197,7 +197,7 @@ class FileJournal implements OwnJournal {
 
   async #look(): Promise<void> {
     const isFailing = this.#problem !== undefined;
-    await this.#told(isFailing ? this.#store.call('prune', []) : this.#store.call('look'));
+    await this.#told(this.#store.call('look', isFailing));
     if (isFailing) this.#problem = undefined;
     this.#lookLater();
   }

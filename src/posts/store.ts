@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { flushFolder, targetOf } from '../formats/system-files.js';
 import {
-  CRC_MASK,
-  crcOf,
+  crcsOf,
   Database,
   type Head,
   headBehind,
@@ -21,13 +20,12 @@ import {
   makeDraft,
   openOwn,
   REPLACED,
+  tryRoom,
 } from './journal-file.js';
 
 /** The whole file is compared with memory, for this share of the time at most. */
 const AUDIT_SHARE = 1 / 50;
 const DIFFERENT = 'it has not what was written';
-/** A transaction found something else than memory has. */
-const OTHER = new StoreError('failing', DIFFERENT);
 
 /** What the file should have: posts, ascending by sequence, and the sum of their CRCs. */
 interface Memory extends Pick<JournalState, 'keptAfter'> {
@@ -109,7 +107,7 @@ export class Store {
     }, gone);
   }
 
-  /** Forgets posts; without any it tries whether something can be written. */
+  /** Forgets posts. */
   prune(sequences: readonly number[]): void {
     this.#write(() => {}, new Set(sequences));
   }
@@ -130,20 +128,23 @@ export class Store {
     }
   }
 
-  /** Looks whether the file is what it should be, and writes it anew where it is not. */
-  look(): void {
+  /**
+   * Looks whether the file is what it should be, and writes it anew where it is not; of one that
+   * `isFailing` also whether there is room.
+   */
+  look(isFailing = false): void {
     const now = performance.now();
-    if (now >= this.#auditAt) {
-      this.#audit();
-      this.#auditAt = now + (performance.now() - now) / AUDIT_SHARE;
-    }
+    const isDue = now >= this.#auditAt;
+    this.#compare(isDue);
+    if (isDue) this.#auditAt = now + (performance.now() - now) / AUDIT_SHARE;
     this.#restore();
+    if (isFailing) tryRoom(this.#path);
   }
 
   /** Gives the file free; one that is not what it should be is written anew before. */
   close(): void {
     try {
-      this.#audit();
+      this.#compare(true);
       this.#restore();
     } finally {
       this.abandon();
@@ -166,7 +167,6 @@ export class Store {
     let crcs: number;
     try {
       db.begin();
-      if (!this.#isSame(db)) throw OTHER;
       result = work(added, db);
       // what has moved has the key of what goes
       for (const sequence of gone) db.remove(sequence);
@@ -174,9 +174,7 @@ export class Store {
       db.head = headBehind(this.#memory.head, added);
       db.commit();
     } catch (error) {
-      const undone = this.#undo(db, storeError(error));
-      if (error !== OTHER) throw undone;
-      return this.#write(work, gone);
+      throw this.#undo(db, storeError(error));
     }
     this.#keep(added, crcs, gone);
     return result;
@@ -194,15 +192,8 @@ export class Store {
     for (const post of added) next.posts.push(post);
     if (gone.size > 0) next.keptAfter = keptAfterOf(next.head, next.posts);
     this.#memory = next;
-    this.#isAudited = false;
     try {
-      const now = identityOf(this.#path);
-      const isOwn = now?.dev === this.#seen!.dev && now.ino === this.#seen!.ino;
-      if (isOwn && Number(now.size) === this.#db!.size) {
-        // it was cut, and has its size again by what was written behind that
-        if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
-        this.#seen = now;
-      } else {
+      if (!this.#see()) {
         this.#doubt = 'it was changed while it was written';
         this.#restore();
       }
@@ -214,11 +205,25 @@ export class Store {
     }
   }
 
+  /** Takes the file as it is after a transaction. False where it cannot be what SQLite wrote. */
+  #see(): boolean {
+    const now = identityOf(this.#path);
+    const isOwn = now?.dev === this.#seen!.dev && now.ino === this.#seen!.ino;
+    if (!isOwn || Number(now.size) !== this.#db!.size) return false;
+    // it was cut, and has its size again by what was written behind that
+    if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
+    this.#isAudited = false;
+    this.#seen = now;
+    return true;
+  }
+
   /** Rolls a transaction back that failed with an error, and returns the error. */
   #undo(db: Database, error: StoreError): StoreError {
     if (!isUndone(error)) this.#doubt ??= `a transaction failed: ${error.message}`;
     try {
       db.rollback();
+      // what was written of it was written back
+      if (this.#doubt === undefined) this.#see();
     } catch {
       this.#doubt ??= 'a transaction could not be rolled back';
     }
@@ -234,17 +239,19 @@ export class Store {
     return isDeepStrictEqual(db.head, head) && db.lastSequence === last;
   }
 
-  /** Compares the whole file with memory. */
-  #audit(): void {
+  /** Compares the file's head and last post with memory, and all of it where that is wanted. */
+  #compare(isWhole: boolean): void {
     const db = this.#db;
-    if (this.#isAudited || db === undefined || this.#doubt !== undefined) return;
+    if (db === undefined || this.#doubt !== undefined) return;
     try {
-      const isCurrent = this.#isSame(db);
-      db.check();
-      const { posts, crcs } = this.#memory;
-      const isWhole = isDeepStrictEqual(db.sums, { count: posts.length, crcs });
-      if (!isWhole || !isCurrent) this.#doubt = DIFFERENT;
-      this.#isAudited = true;
+      let isSame = this.#isSame(db);
+      if (isWhole && !this.#isAudited) {
+        db.check();
+        const { posts, crcs } = this.#memory;
+        isSame &&= isDeepStrictEqual(db.sums, { count: posts.length, crcs });
+        this.#isAudited = true;
+      }
+      if (!isSame) this.#doubt = DIFFERENT;
     } catch (error) {
       this.#doubt = storeError(error).message;
     }
@@ -276,7 +283,6 @@ export class Store {
     rmSync(`${this.#path}-journal`, { force: true });
     renameSync(draft, this.#path);
     flushFolder(dirname(this.#path));
-    rmSync(`${draft}-journal`, { force: true });
     this.#seen = identityOf(this.#path);
     this.#db = new Database(this.#path);
     if (!this.#isSame(this.#db)) throw new StoreError('failing', DIFFERENT);
@@ -291,8 +297,4 @@ function keptAfterOf({ lastSequence }: Head, posts: readonly Post[]): number {
   let kept = lastSequence;
   for (let i = posts.length - 1; posts[i]?.sequence === kept; i--) kept--;
   return kept;
-}
-
-function crcsOf(posts: readonly Post[]): number {
-  return posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
 }

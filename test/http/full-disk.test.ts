@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
@@ -83,15 +83,51 @@ testUnless(
   },
 );
 
-const CLIENTS = IS_SOAK ? 8 : 4;
-const ROUNDS = IS_SOAK ? 20 : 1;
 const LIBRARY = join(makeFolder(), 'failing-disk.so');
 const source = join(ROOT, 'test/support/failing-disk.c');
 const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, source, '-ldl']);
 const hasLibrary = process.platform === 'linux' && compiled.status === 0;
+const missingLibrary = hasLibrary ? undefined : 'gcc is needed to make a disk fail';
 
 testUnless(
-  hasLibrary ? undefined : 'gcc is needed to make a disk fail',
+  missingLibrary,
+  'of a full disk it is said as long as it is full, and the journal stays the same file',
+  async () => {
+    const folder = makeFolder();
+    const full = join(folder, 'full');
+    const path = join(folder, 'points.journal');
+    const service = await startService(['--journal', path, '--posts-per-address', '0'], {
+      LD_PRELOAD: LIBRARY,
+      FAIL_PATH: '.journal',
+      FAIL_BEHIND: '100000',
+      FAIL_SWITCH: full,
+    });
+    const post = async (): Promise<number> => {
+      const fields = { lat: '10.5', lon: '-20.25', comment: 'x'.repeat(10_000) };
+      return (await service.get(LIST, jsonPost(fields))).status;
+    };
+    const { ino } = statSync(path);
+    writeFileSync(full, '');
+    await until('it is full', async () => (await post()) === 503);
+    // it is tried every 500 ms
+    for (let i = 0; i < 5; i++) {
+      assert.is(await post(), 503);
+      await delay(300);
+    }
+    rmSync(full);
+    await until('there is room', async () => (await readyOf(service)).posts.accepted);
+    assert.is(await post(), 201);
+    const said = service.logs.flatMap(({ level, msg }) => (Number(level) > 30 ? [msg] : []));
+    assert.equal(said, ['no points are accepted']);
+    assert.is(statSync(path).ino, ino);
+    assert.equal(readdirSync(folder).sort(), ['points.journal', 'points.journal-journal']);
+  },
+);
+
+const CLIENTS = IS_SOAK ? 8 : 4;
+const ROUNDS = IS_SOAK ? 20 : 1;
+testUnless(
+  missingLibrary,
   'of a disk whose writes, flushes and truncations fail nothing acknowledged is lost or doubled',
   async () => {
     const folder = makeFolder();
