@@ -22,6 +22,11 @@ import { nameOf, writeOutput } from './arguments.js';
 
 /** Has the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
+/** What to do about a status that a service answers with. */
+const CURES: Readonly<Record<number, string>> = {
+  401: `: put an admin's token into ${TOKEN_VARIABLE}`,
+  404: ': it has no journal, or knows no admin (--admin-token, or waypost token add --admin)',
+};
 
 /**
  * Reads the posts behind a sequence of a journal's file, which no process may have open, of a
@@ -73,7 +78,7 @@ async function readService(
     throw new InputError(`${url}: ${cause instanceof Error ? cause.message : message}`);
   }
   if (!response.ok) {
-    const cure = response.status === 401 ? `: put an admin's token into ${TOKEN_VARIABLE}` : '';
+    const cure = CURES[response.status] ?? '';
     throw new InputError(`${url}: the service answers ${response.status}${cure}`);
   }
   const name = response.headers.get('Waypost-Journal') ?? '';

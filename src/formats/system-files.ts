@@ -9,6 +9,7 @@ import {
   openSync,
   readdirSync,
   readlinkSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -100,7 +101,7 @@ const ANYBODY = 0o666;
  * have left in the folder is removed, too.
  *
  * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
- * permissions or the disk do not allow it.
+ * permissions or the disk do not allow it, or where a database would be lost.
  */
 export async function writeAtomically<T>(
   path: string,
@@ -155,7 +156,33 @@ function inspect(path: string): { target: string; old: Stats | undefined } {
   }
   if (old.isDirectory()) throw new InputError(`${path}: cannot be written: it is a folder`);
   if (!old.isFile()) throw new InputError(`${path}: cannot be written: it is no regular file`);
+  if (isDatabase(target)) {
+    const what = 'it is a SQLite database, such as a journal of accepted points';
+    throw new InputError(`${path}: cannot be written: ${what}: name another file, or remove it`);
+  }
   return { target, old };
+}
+
+/** What each SQLite database begins with. */
+export const DATABASE_MARK = 'SQLite format 3\0';
+
+function isDatabase(path: string): boolean {
+  try {
+    return beginningOf(path) === DATABASE_MARK;
+  } catch {
+    return false;
+  }
+}
+
+/** The first bytes of a file, as many as {@link DATABASE_MARK} has, a character each. */
+export function beginningOf(path: string): string {
+  const fd = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(DATABASE_MARK.length);
+    return bytes.toString('latin1', 0, readSync(fd, bytes));
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /** Gives a file the permissions of the one that it replaces, and, where that is allowed, its owner. */

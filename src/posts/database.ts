@@ -6,7 +6,7 @@ import type { Microseconds } from '../model/units.js';
 import { type Post, type PostRow, postOf } from './journal.js';
 
 /** What the system says where somebody has to change something. */
-const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'EISDIR', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
+const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
 // result codes of SQLite
 const [BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 8, 10, 11, 13, 14, 26];
 
@@ -40,6 +40,7 @@ export function storeError(error: unknown): StoreError {
   const make = (fault: StoreFault, text: string): StoreError => new StoreError(fault, text, error);
   if (raw === BUSY) return make('locked', 'another process owns it');
   if (raw === CORRUPT || raw === NOTADB) return make('refused', `it is damaged: ${message}`);
+  if (code === 'EISDIR') return make('unwritable', 'it is a folder: name a file in it');
   if (raw === READONLY || RIGHTS.has(code ?? '')) {
     return make('unwritable', `it cannot be written (${code ?? message})`);
   }

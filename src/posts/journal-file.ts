@@ -1,20 +1,10 @@
-import {
-  accessSync,
-  closeSync,
-  constants,
-  openSync,
-  readSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { keepRights } from '../formats/system-files.js';
+import { beginningOf, DATABASE_MARK, keepRights } from '../formats/system-files.js';
+import { quote } from '../model/quote.js';
 import { Database, type Head, StoreError, storeError } from './database.js';
 import type { Post, Posted } from './journal.js';
 
-const MAGIC = 'SQLite format 3\0';
 /** File systems whose locks and flushes cannot be relied on, by what `statfs` calls them. */
 const REMOTE: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],
@@ -54,16 +44,11 @@ export function changeOf(
  */
 function isJournal(path: string): boolean {
   if (identityOf(path) === undefined) return false;
-  const fd = openSync(path, 'r');
-  try {
-    const bytes = Buffer.alloc(MAGIC.length);
-    const length = readSync(fd, bytes);
-    // an empty file is one that was about to become a journal
-    if (length === 0 || bytes.toString('latin1') === MAGIC) return length > 0;
-    throw new StoreError('refused', 'it is no journal of accepted points');
-  } finally {
-    closeSync(fd);
-  }
+  const begins = beginningOf(path);
+  // an empty file is one that was about to become a journal
+  if (begins === '' || begins === DATABASE_MARK) return begins !== '';
+  const what = `it is no journal of accepted points, but begins with ${quote(begins)}`;
+  throw new StoreError('refused', `${what}: name another file`);
 }
 
 /**

@@ -88,6 +88,26 @@ test('what is no journal is neither read nor written to', async () => {
   }
 });
 
+test('no command writes over a journal', async () => {
+  const { path, open, folder } = makeJournal();
+  const journal = await open();
+  await fill(journal);
+  await journal.close();
+  const copy = join(folder, 'copy.journal');
+  copyFileSync(path, copy);
+  const sample = join(ROOT, 'test/fixtures/native/one.waypost');
+  for (const args of [
+    ['journal', 'export', copy, path],
+    ['pack', sample, path],
+    ['compact', sample, copy, path],
+    ['export', sample, path, '--format', 'ndjson'],
+  ]) {
+    const { stderr } = await runInThread(args);
+    assert.match(stderr, 'cannot be written: it is a SQLite database', args.join(' '));
+  }
+  assert.equal(readFileSync(path), readFileSync(copy));
+});
+
 test('the command line hands on what it is given', async () => {
   const { path, open } = makeJournal();
   const journal = await open();
