@@ -40,7 +40,6 @@ export function storeError(error: unknown): StoreError {
   const make = (fault: StoreFault, text: string): StoreError => new StoreError(fault, text, error);
   if (raw === BUSY) return make('locked', 'another process owns it');
   if (raw === CORRUPT || raw === NOTADB) return make('refused', `it is damaged: ${message}`);
-  if (code === 'EISDIR') return make('unwritable', 'it is a folder: name a file in it');
   if (raw === READONLY || RIGHTS.has(code ?? '')) {
     return make('unwritable', `it cannot be written (${code ?? message})`);
   }

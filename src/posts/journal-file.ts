@@ -17,13 +17,23 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** By what a file that somebody else changed or replaced is known. */
-export type Identity = Readonly<Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'blocks', bigint>>;
+export type Identity = Readonly<
+  Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'blocks', bigint> & {
+    /** The inode of the file that a transaction is rolled back by, from the first one on. */
+    beside: bigint | undefined;
+  }
+>;
 
 export const REPLACED = 'another file had its name';
+const BESIDE = 'somebody removed or replaced the file beside it';
 
 /** Undefined where there is no file. */
 export function identityOf(path: string): Identity | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined) return undefined;
+  const { dev, ino, size, mtimeNs, blocks } = found;
+  const beside = statSync(`${path}-journal`, { bigint: true, throwIfNoEntry: false })?.ino;
+  return { dev, ino, size, mtimeNs, blocks, beside };
 }
 
 /** What somebody has done to a file since it was seen; undefined where nobody did. */
@@ -34,6 +44,8 @@ export function changeOf(
   if (now === undefined) return 'somebody removed it';
   if (now.dev !== seen?.dev || now.ino !== seen.ino) return REPLACED;
   if (now.size !== seen.size || now.mtimeNs !== seen.mtimeNs) return 'somebody changed it';
+  // SQLite goes on with a file that has no name, which the next start would not find
+  if (now.beside !== seen.beside && seen.beside !== undefined) return BESIDE;
   return undefined;
 }
 
@@ -43,7 +55,10 @@ export function changeOf(
  * it is opened and closed.
  */
 function isJournal(path: string): boolean {
-  if (identityOf(path) === undefined) return false;
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) return false;
+  // to open a pipe would wait for whoever writes into it
+  if (!found.isFile()) throw new StoreError('refused', 'it is no regular file: name another one');
   const begins = beginningOf(path);
   // an empty file is one that was about to become a journal
   if (begins === '' || begins === DATABASE_MARK) return begins !== '';
@@ -61,7 +76,7 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
     throw new StoreError('unwritable', `there is no folder ${folder}`);
   }
-  // SQLite has a file of this name beside it
+  // the name of the file beside it may be too long
   statSync(`${path}-journal`, { throwIfNoEntry: false });
   if (exists) accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(folder, constants.W_OK);

@@ -128,10 +128,7 @@ export class Store {
     }
   }
 
-  /**
-   * Looks whether the file is what it should be, and writes it anew where it is not; of one that
-   * `isFailing` also whether there is room.
-   */
+  /** Writes a file anew that is not what it should be; of one that `isFailing` tries the room. */
   look(isFailing = false): void {
     const now = performance.now();
     const isDue = now >= this.#auditAt;
@@ -208,8 +205,9 @@ export class Store {
   /** Takes the file as it is after a transaction. False where it cannot be what SQLite wrote. */
   #see(): boolean {
     const now = identityOf(this.#path);
-    const isOwn = now?.dev === this.#seen!.dev && now.ino === this.#seen!.ino;
-    if (!isOwn || Number(now.size) !== this.#db!.size) return false;
+    const { dev, ino, beside = now?.beside } = this.#seen!;
+    if (now?.dev !== dev || now.ino !== ino || Number(now.size) !== this.#db!.size) return false;
+    if (beside === undefined || now.beside !== beside) return false;
     // it was cut, and has its size again by what was written behind that
     if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
     this.#isAudited = false;

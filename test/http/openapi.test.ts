@@ -18,10 +18,10 @@ import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { printedBy, ROOT } from '../support/service.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 const SAMPLE = join(ROOT, 'data/sample.waypost');
-const flags = ['--snapshot', SAMPLE, '--media', ROOT, '--admin-token', 'secret'];
+const flags = ['--snapshot', SAMPLE, '--media', makeFolder(), '--admin-token', 'secret'];
 const service = await startOwnService(flags);
 
 interface OpenApi extends Piece {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -195,8 +196,12 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
     rmSync(path);
   }
   mkdirSync(path);
-  assert.throws(open, (error: Error) => error instanceof StoreError);
+  assert.throws(open, 'no regular file');
   rmSync(path, { recursive: true });
+  // whoever opened it would wait for ever
+  spawnSync('mkfifo', [path]);
+  assert.throws(open, 'no regular file');
+  rmSync(path);
   writeFileSync(path, '');
   assert.equal(open().append([newPost(1)]), [1]);
 });

@@ -18,6 +18,7 @@ export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => v
     rmSync(path);
     rmSync(`${path}-journal`);
   },
+  'deprived of the file beside it': (path) => rmSync(`${path}-journal`, { force: true }),
   'overwritten by an older copy': (path, old) => copyFileSync(old, path),
   'overwritten by an older copy with its time'(path, old) {
     const { atime, mtime } = statSync(old);
