@@ -23,6 +23,7 @@ import { userOf } from './request/client.js';
 import {
   HttpError,
   internalError,
+  isHttpError,
   NotFound,
   overloaded,
   wrongMethod,
@@ -261,7 +262,7 @@ function createErrorAnswer({
 }
 
 function asHttpError(error: Error & { statusCode?: number }): HttpError {
-  if (error instanceof HttpError) return error;
+  if (isHttpError(error)) return error;
   // Fastify's own, such as a body that is too large
   const { statusCode = 500 } = error;
   if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });

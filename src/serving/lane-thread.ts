@@ -3,10 +3,11 @@ import { createMake, type Make } from '../http/answer/question.js';
 import { answerInLane, LaneExports, memoryOf } from '../http/answer/slow-lane.js';
 import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
+import { Calls } from '../model/calls.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { reclaimMemory, stepBack } from '../reload/background.js';
 import { createGeneration, type Generation } from '../reload/current.js';
-import type { LaneStart, ToLane } from './lanes.js';
+import type { LaneStart, OfLane } from './lanes.js';
 
 // entry of a thread of the slow lane: it works on one question after the other, each to its end
 
@@ -14,7 +15,6 @@ import type { LaneStart, ToLane } from './lanes.js';
 const LANE_PRIORITY = 5;
 
 const { settings, posts } = workerData as LaneStart;
-const main = parentPort!;
 stepBack(LANE_PRIORITY);
 const { media, compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
@@ -29,27 +29,13 @@ for (const [name, view] of views) {
 }
 const exports = new LaneExports();
 let generation: Generation;
-
-// messages are taken in turn: an export that begins may load a library first
-let turn = Promise.resolve();
-main.on('message', (message: ToLane) => {
-  turn = turn.then(() => take(message));
-});
-
-async function take(message: ToLane): Promise<void> {
-  if (message.kind === 'serve') {
-    generation = createGeneration(message.parts);
+const ours: OfLane = {
+  serve(parts) {
+    generation = createGeneration(parts);
     reclaimMemory();
-    return;
-  }
-  if (message.kind === 'drop') {
-    exports.drop(message.export, generation);
-    return;
-  }
-  const { question } = message;
-  const answer =
-    'view' in question
-      ? answerInLane(makes.get(question.view)!, question, generation)
-      : await exports.step(question, generation);
-  main.postMessage(answer, memoryOf(answer));
-}
+  },
+  ask: async (question) => answerInLane(makes.get(question.view)!, question, generation),
+  step: (step) => exports.step(step, generation),
+  drop: (number) => exports.drop(number, generation),
+};
+new Calls(parentPort!, ours, (_name, answer) => memoryOf(answer));

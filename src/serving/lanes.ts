@@ -1,15 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
-import type { ExportStep, LaneAnswer, LaneQuestion, SlowLane } from '../http/answer/question.js';
-import { refusalOf } from '../http/answer/slow-lane.js';
+import type {
+  ExportPiece,
+  ExportStep,
+  LanePage,
+  PageQuestion,
+  SlowLane,
+  Waited,
+} from '../http/answer/question.js';
+import { isGone } from '../http/answer/slow-lane.js';
 import {
   exportEnded,
+  type HttpError,
   threadDied,
   tookTooLong,
   tooManyExports,
   tooManyQueries,
 } from '../http/request/http-error.js';
+import { Calls } from '../model/calls.js';
 import { Turns } from '../posts/media/shares.js';
 import {
   type Follower,
@@ -32,11 +41,11 @@ export interface LaneStart {
   readonly posts: boolean;
 }
 
-/** What is said to a thread of the slow lane. */
-export type ToLane =
-  | { readonly kind: 'serve'; readonly parts: GenerationParts }
-  | { readonly kind: 'question'; readonly question: LaneQuestion }
-  | { readonly kind: 'drop'; readonly export: number };
+/** What a thread of the slow lane does for the main one. */
+export type OfLane = SlowLane & {
+  serve(parts: GenerationParts): void;
+  drop(exported: number): void;
+};
 
 /** What has become of exports, and how many are under way. */
 export interface ExportStats {
@@ -56,15 +65,18 @@ export interface ExportStats {
   };
 }
 
-/** A question, and who waits for its answer. */
+/** A question that waits for a thread. */
 interface Entry {
-  readonly question: LaneQuestion;
-  finish(answer: LaneAnswer): void;
+  readonly waited: Waited;
+  /** The export that the question is a step of. */
+  readonly its: UnderWay | undefined;
+  run(thread: Calls<OfLane>): Promise<unknown>;
+  refuse(error: HttpError): void;
 }
 
 interface Lane {
-  thread: Worker | undefined;
-  entry: Entry | undefined;
+  thread: { readonly worker: Worker; readonly calls: Calls<OfLane> } | undefined;
+  isBusy: boolean;
 }
 
 /** An export under way: it stays in the lane that began it, since what it needs is there. */
@@ -102,7 +114,7 @@ export class Lanes implements SlowLane, Follower, ExportStats {
   constructor(start: LaneStart, threads: number, logger: Logger) {
     this.#start = start;
     this.#logger = logger;
-    this.#lanes = Array.from({ length: threads }, () => ({ thread: undefined, entry: undefined }));
+    this.#lanes = Array.from({ length: threads }, () => ({ thread: undefined, isBusy: false }));
     this.#waiting = new Turns(WAITING_EACH * threads);
   }
 
@@ -114,19 +126,26 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     return this.#olds().size;
   }
 
-  ask(asked: LaneQuestion): Promise<LaneAnswer> {
-    const question = 'view' in asked ? asked : this.#admit(asked);
-    if (!('client' in question)) return Promise.resolve(question);
-    return new Promise((resolve) => {
-      const finish = (answer: LaneAnswer): void => {
-        if (!('view' in question)) this.#note(question, answer);
-        resolve(answer);
-      };
-      if (this.#waiting.isFull) this.#dropGone();
-      const other = this.#waiting.add(question.client, { question, finish });
-      other?.finish(refusalOf(tooManyQueries()));
-      this.#dispatch();
-    });
+  ask(question: PageQuestion): Promise<LanePage> {
+    return this.#queue(question, undefined, (thread) => thread.call('ask', question));
+  }
+
+  async step(asked: ExportStep): Promise<ExportPiece> {
+    const number = asked.export ?? this.#begin();
+    const its = this.#exports.get(number);
+    if (its === undefined) throw exportEnded();
+    const step = { ...asked, export: number };
+    try {
+      if (isGone(step)) throw tookTooLong();
+      const piece = await this.#queue(step, its, (thread) => thread.call('step', step));
+      its.generation = piece.generation;
+      if (piece.isLast) this.#end(number, 'whole');
+      else this.#endOldest();
+      return piece;
+    } catch (error) {
+      this.#end(number, isGone(step) ? 'left' : 'failed');
+      throw error;
+    }
   }
 
   /** Starts the threads, which are otherwise started by the first questions. */
@@ -140,107 +159,95 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     this.#served = identityOf(generation);
     this.#endOldest();
     // a busy thread takes over the generation after its question
-    for (const { thread } of this.#lanes) {
-      if (thread !== undefined) say(thread, { kind: 'serve', parts });
-    }
+    for (const { thread } of this.#lanes) thread?.calls.tell('serve', parts);
   }
 
   hear(): void {}
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    await Promise.all(this.#lanes.map(({ thread }) => thread?.terminate()));
+    await Promise.all(this.#lanes.map(({ thread }) => thread?.worker.terminate()));
   }
 
-  #open(lane: Lane): Worker {
+  #open(lane: Lane): NonNullable<Lane['thread']> {
     const url = new URL('./lane-thread.js', import.meta.url);
-    const thread = new Worker(url, { workerData: this.#start });
-    lane.thread = thread;
-    say(thread, { kind: 'serve', parts: this.#newest! });
-    thread.on('message', (answer: LaneAnswer) => {
-      lane.entry!.finish(answer);
-      lane.entry = undefined;
-      this.#dispatch();
-    });
-    thread.on('error', (error) => {
+    const worker = new Worker(url, { workerData: this.#start });
+    const calls = new Calls<OfLane>(worker, {});
+    lane.thread = { worker, calls };
+    calls.tell('serve', this.#newest!);
+    worker.on('error', (error) => {
       this.#logger.error({ err: error }, 'a thread of the slow lane died');
     });
-    thread.on('exit', () => {
-      const { entry } = lane;
+    worker.on('exit', () => {
       lane.thread = undefined;
-      lane.entry = undefined;
       for (const [number, one] of this.#exports) {
         if (one.lane === lane) this.#end(number, 'failed');
       }
-      entry?.finish(refusalOf(threadDied()));
-      if (!this.#isClosing) this.#dispatch();
+      calls.fail(threadDied());
     });
-    return thread;
+    return lane.thread;
+  }
+
+  #queue<Answer>(
+    waited: Waited,
+    its: UnderWay | undefined,
+    ask: (thread: Calls<OfLane>) => Promise<Answer>,
+  ): Promise<Answer> {
+    return new Promise((resolve, reject) => {
+      const run = (thread: Calls<OfLane>): Promise<Answer> => {
+        const answer = ask(thread);
+        resolve(answer);
+        return answer;
+      };
+      if (this.#waiting.isFull) this.#dropGone();
+      const other = this.#waiting.add(waited.client, { waited, its, run, refuse: reject });
+      other?.refuse(tooManyQueries());
+      this.#dispatch();
+    });
   }
 
   /** Hands out questions while there are threads without one. */
   #dispatch(): void {
     for (const lane of this.#lanes) {
-      if (lane.entry !== undefined) continue;
+      if (lane.isBusy || this.#isClosing) continue;
       this.#dropGone();
-      const entry = this.#waiting.next(({ question }) => {
-        return (this.#exportOf(question)?.lane ?? lane) === lane;
-      });
+      const entry = this.#waiting.next(({ its }) => (its?.lane ?? lane) === lane);
       if (entry === undefined) continue;
-      const its = this.#exportOf(entry.question);
-      if (its !== undefined) its.lane = lane;
-      lane.entry = entry;
-      say(lane.thread ?? this.#open(lane), { kind: 'question', question: entry.question });
+      if (entry.its !== undefined) entry.its.lane = lane;
+      lane.isBusy = true;
+      const free = (): void => {
+        lane.isBusy = false;
+        this.#dispatch();
+      };
+      const { calls } = lane.thread ?? this.#open(lane);
+      entry.run(calls).then(free, free);
     }
   }
 
   /** Drops the questions that nobody waits for any more. */
   #dropGone(): void {
-    for (const { finish } of this.#waiting.drop(({ question }) => isGone(question))) {
-      finish(refusalOf(tookTooLong()));
+    for (const { refuse } of this.#waiting.drop(({ waited }) => isGone(waited))) {
+      refuse(tookTooLong());
     }
   }
 
-  #exportOf(question: LaneQuestion): UnderWay | undefined {
-    return 'view' in question ? undefined : this.#exports.get(question.export!);
-  }
-
-  /** The step as a lane takes it, or the answer where none is to work on it. */
-  #admit(step: ExportStep): ExportStep | LaneAnswer {
+  /** Begins an export, and returns its number. Throws a 503 HttpError where there are too many. */
+  #begin(): number {
     const { maxExports } = this.#start.settings;
-    if (step.export === undefined) {
-      if (this.open < maxExports) {
-        this.#exports.set(++this.#lastExport, { lane: undefined, generation: undefined });
-        return { ...step, export: this.#lastExport };
-      }
+    if (this.open >= maxExports) {
       this.outcomes.refused++;
-      return refusalOf(tooManyExports(maxExports));
+      throw tooManyExports(maxExports);
     }
-    if (!this.#exports.has(step.export)) return refusalOf(exportEnded());
-    if (!isGone(step)) return step;
-    this.#end(step.export, 'left');
-    return refusalOf(tookTooLong());
-  }
-
-  /** To be called with the answer to each step that was admitted. */
-  #note(step: ExportStep, answer: LaneAnswer): void {
-    const number = step.export!;
-    const its = this.#exports.get(number);
-    if (its === undefined) return;
-    if (!('export' in answer)) this.#end(number, isGone(step) ? 'left' : 'failed');
-    else if (answer.isLast) this.#end(number, 'whole');
-    else {
-      its.generation = answer.generation;
-      this.#endOldest();
-    }
+    this.#exports.set(++this.#lastExport, { lane: undefined, generation: undefined });
+    return this.#lastExport;
   }
 
   /** Ends an export, also in its lane, which may have ended it by itself. */
   #end(number: number, outcome: keyof ExportStats['outcomes']): void {
-    const thread = this.#exports.get(number)?.lane?.thread;
-    this.#exports.delete(number);
+    const its = this.#exports.get(number);
+    if (!this.#exports.delete(number)) return;
     this.outcomes[outcome]++;
-    if (thread !== undefined) say(thread, { kind: 'drop', export: number });
+    its?.lane?.thread?.calls.tell('drop', number);
   }
 
   /** The old generations that exports hold, the one of the oldest export first. */
@@ -258,12 +265,4 @@ export class Lanes implements SlowLane, Follower, ExportStats {
     for (const [number] of its) this.#end(number, 'ended');
     this.#logger.warn({ exports: its.length }, 'exports ended: their points were replaced');
   }
-}
-
-function say(thread: Worker, message: ToLane): void {
-  thread.postMessage(message);
-}
-
-function isGone({ ended }: LaneQuestion): boolean {
-  return Atomics.load(ended, 0) !== 0;
 }

@@ -38,7 +38,10 @@ const service: Service = {
   current,
   reload: (accept, isAwaited) => main.call('reload', accept, isAwaited),
   posts: isPosting ? { post: (request) => main.call('post', request) } : undefined,
-  slowLane: { ask: (question) => main.call('ask', question) },
+  slowLane: {
+    ask: (question) => main.call('ask', question),
+    step: (step) => main.call('step', step),
+  },
   journal: isPosting
     ? { state: () => main.call('state'), read: (...given) => main.call('read', ...given) }
     : undefined,

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ServeSettings } from '../cli/settings/values.js';
-import type { LaneAnswer, SlowLane } from '../http/answer/question.js';
+import type { ExportPiece, LanePage, SlowLane } from '../http/answer/question.js';
 import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
@@ -46,7 +46,7 @@ export type OfThread = {
 /** What the main thread does for one that serves. */
 export type OfMain = Pick<Service, 'reload' | 'metrics'> &
   Pick<Posts, 'post'> &
-  Pick<SlowLane, 'ask'> &
+  SlowLane &
   Pick<JournalReader, 'state' | 'read'>;
 
 /** Metrics of a thread that come later are left out. */
@@ -87,11 +87,12 @@ export function startThreads(
     metrics,
     post: (request) => posts!.post(request),
     ask: (question) => slowLane.ask(question),
+    step: (step) => slowLane.step(step),
     state: () => journal!.state(),
     read: (after, limit) => journal!.read(after, limit),
   };
-  const memory = (name: string, value: LaneAnswer): readonly ArrayBuffer[] =>
-    name === 'ask' ? memoryOf(value) : [];
+  const memory = (name: string, value: LanePage | ExportPiece): readonly ArrayBuffer[] =>
+    name === 'ask' || name === 'step' ? memoryOf(value) : [];
   const members = sockets.map((fds, index) => {
     const start: ThreadStart = { ...shared, thread: index + 1, fds };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });

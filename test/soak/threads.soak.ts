@@ -180,10 +180,12 @@ test('a thread that cannot serve is heard of', async () => {
   const died = (reason: unknown): void => {
     error = reason;
   };
-  const slowLane = { ask: async () => ({ error: new Error('no slow lane') }) };
+  const noLane = (): never => {
+    throw new Error('no slow lane');
+  };
   const service = {
     current: new Cell(),
-    slowLane,
+    slowLane: { ask: noLane, step: noLane },
     reload: async () => undefined,
     metrics: async () => '',
   };

@@ -102,13 +102,13 @@ function laneHere(
   return {
     async ask(question) {
       await turn();
-      if (!('view' in question)) {
-        const number = question.export ?? ++last;
-        return exports.step({ ...question, export: number }, current.generation);
-      }
       views ??= createViews(context());
       const make = createMake(context(), views.get(question.view)!);
       return answerInLane(make, question, current.generation);
+    },
+    async step(step) {
+      await turn();
+      return exports.step({ ...step, export: step.export ?? ++last }, current.generation);
     },
   };
 }

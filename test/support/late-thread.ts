@@ -15,7 +15,9 @@ const settings = {
   shutdownTimeout: 0,
 } as unknown as ServeSettings;
 
-const NO_LANE = { ask: async () => ({ error: new Error('no slow lane') }) };
+const noLane = (): never => {
+  throw new Error('no slow lane');
+};
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
@@ -23,7 +25,10 @@ const threads = startThreads(
   { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 },
   // it listens nowhere
   [[]],
-  { current: new Cell(), reload: async () => {}, metrics: async () => '', slowLane: NO_LANE },
+  {
+    ...{ current: new Cell(), reload: async () => {}, metrics: async () => '' },
+    slowLane: { ask: noLane, step: noLane },
+  },
   stats,
   (error) => tell(`died: ${error}`),
 );

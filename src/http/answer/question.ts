@@ -6,7 +6,7 @@ import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
 import type { BodyMemory, Format, Page, QueryWork } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
-import { type ErrorBody, type HttpError, pageTooLarge } from '../request/http-error.js';
+import { pageTooLarge } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
 import type { Coding, Offer } from '../request/negotiation.js';
 import type { Parameter } from '../request/parameter.js';
@@ -27,7 +27,7 @@ export interface Question {
   readonly name: string;
 }
 
-interface Waited {
+export interface Waited {
   /** Who asks, by the address: each has a turn. */
   readonly client: string;
   /** Not nought once nobody waits for the answer any more. Threads share it. */
@@ -56,8 +56,6 @@ export interface ExportBegin {
   readonly isGzipped: boolean;
 }
 
-export type LaneQuestion = PageQuestion | ExportStep;
-
 export interface ExportPiece {
   readonly export: number;
   readonly body: Uint8Array<ArrayBuffer>;
@@ -68,22 +66,19 @@ export interface ExportPiece {
 }
 
 /** What the slow lane made of a question. */
-export type LaneAnswer =
-  | {
-      readonly heads: readonly Omit<AnswerHead, 'format'>[];
-      readonly body: Uint8Array<ArrayBuffer>;
-      readonly work: QueryWork | undefined;
-      /** The state that it was made from, which may be a newer one than was asked for. */
-      readonly state: State;
-    }
-  | ExportPiece
-  | { readonly status: number; readonly body: ErrorBody; readonly headers: HttpError['headers'] }
-  | { readonly error: unknown };
-
-export interface SlowLane {
-  /** Resolves with the answer, which is an error where too many wait or a thread died. */
-  ask(question: LaneQuestion): Promise<LaneAnswer>;
+export interface LanePage {
+  readonly heads: readonly Omit<AnswerHead, 'format'>[];
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly work: QueryWork | undefined;
+  /** The state that it was made from, which may be a newer one than was asked for. */
+  readonly state: State;
 }
+
+/** Rejects with what a view throws, and with a 503 HttpError where too many wait. */
+export type SlowLane = {
+  ask(question: PageQuestion): Promise<LanePage>;
+  step(step: ExportStep): Promise<ExportPiece>;
+};
 
 export interface Asked {
   readonly origin: string;

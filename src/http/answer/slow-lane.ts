@@ -6,16 +6,17 @@ import { AT_ONCE, Budget } from '../../model/budget.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
-import { exportEnded, HttpError, tookTooLong } from '../request/http-error.js';
+import { exportEnded, tookTooLong } from '../request/http-error.js';
 import type {
   ExportBegin,
+  ExportPiece,
   ExportStep,
-  LaneAnswer,
-  LaneQuestion,
+  LanePage,
   Made,
   Make,
   PageQuestion,
   SlowLane,
+  Waited,
 } from './question.js';
 
 /** Milliseconds after which a question is given up. */
@@ -23,7 +24,7 @@ const LONGEST_MS = 10_000;
 
 /**
  * Asks the slow lane until there is an answer, the client has gone or it takes too long. Rejects
- * with what the lane answers instead of a page.
+ * as the lane does.
  */
 export async function askSlowLane(
   lane: SlowLane,
@@ -34,80 +35,58 @@ export async function askSlowLane(
   const ended = sharedArray(Int32Array, 1);
   const end = (): void => void Atomics.store(ended, 0, 1);
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<LaneAnswer>((resolve) => {
+  const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       end();
-      resolve(refusalOf(tookTooLong()));
+      reject(tookTooLong());
     }, LONGEST_MS);
   });
   if (socket.destroyed) end();
   socket.on('close', end);
   try {
-    const made = successOf(await Promise.race([lane.ask({ ...question, ended }), late]));
-    if ('export' in made) throw new Error('Expected a page, got an export.');
+    const made = await Promise.race([lane.ask({ ...question, ended }), late]);
     const { buffer, byteOffset, byteLength } = made.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const format = formats[question.format]!;
-    const heads = made.heads.map((head) => ({ ...head, format }));
-    return { heads, body, work: made.work, state: made.state };
+    return { ...made, body, heads: made.heads.map((head) => ({ ...head, format })) };
   } finally {
     clearTimeout(timer);
     socket.off('close', end);
   }
 }
 
-/** An answer that is none of the two kinds of errors, which are thrown. */
-export function successOf(
-  answer: LaneAnswer,
-): Exclude<LaneAnswer, { status: number } | { error: unknown }> {
-  if ('error' in answer) throw answer.error;
-  if ('status' in answer) throw new HttpError(answer.status, answer.body, answer.headers);
-  return answer;
-}
-
-/** What work in a lane throws when nobody waits any more: made once, and caught in a lane only. */
-const ENDED = new Error('Nobody waits for the answer.');
-
 /**
  * Answers a question to its end in a thread of the slow lane. A thread that has not got the
  * generation that is asked for answers from its own, unless the question brings that.
  */
-export function answerInLane(make: Make, question: PageQuestion, own: Generation): LaneAnswer {
+export function answerInLane(make: Make, question: PageQuestion, own: Generation): LanePage {
   const { parts } = question;
   const generation = parts === undefined ? own : createGeneration(parts);
   const isSame = question.generation === identityOf(generation);
   const served = { generation, state: isSame ? question.state : generation.state() };
   const budget = new Budget(AT_ONCE, () => giveUpFor(question));
-  try {
-    const means = { budget, memory: FRESH_MEMORY, isKnown: () => false };
-    const { heads, body, work, state } = make(question, served, means)!;
-    return {
-      heads: heads.map(({ format: _, ...head }) => head),
-      body: new Uint8Array(body.buffer, body.byteOffset, body.length),
-      work,
-      state,
-    };
-  } catch (error) {
-    return failureOf(error);
-  }
+  const means = { budget, memory: FRESH_MEMORY, isKnown: () => false };
+  const { heads, body, work, state } = make(question, served, means)!;
+  return {
+    heads: heads.map(({ format: _, ...head }) => head),
+    body: new Uint8Array(body.buffer, body.byteOffset, body.length),
+    work,
+    state,
+  };
 }
 
 /** Throws where nobody waits for the answer any more. */
-function giveUpFor({ ended }: Pick<LaneQuestion, 'ended'>): void {
-  if (Atomics.load(ended, 0) !== 0) throw ENDED;
+function giveUpFor(waited: Waited): void {
+  if (isGone(waited)) throw tookTooLong();
 }
 
-export function failureOf(error: unknown): LaneAnswer {
-  if (error === ENDED) return refusalOf(tookTooLong());
-  return error instanceof HttpError ? refusalOf(error) : { error };
+export function isGone({ ended }: Waited): boolean {
+  return Atomics.load(ended, 0) !== 0;
 }
 
-export function refusalOf({ status, body, headers }: HttpError): LaneAnswer {
-  return { status, body, headers };
-}
-
-export function memoryOf(answer: LaneAnswer): ArrayBuffer[] {
-  return 'heads' in answer || 'export' in answer ? [answer.body.buffer] : [];
+/** The memory that goes with an answer to the thread that asked. */
+export function memoryOf({ body }: LanePage | ExportPiece): ArrayBuffer[] {
+  return [body.buffer];
 }
 
 /** An export under way: what it is made from stays the same to its end. */
@@ -122,22 +101,19 @@ export class LaneExports {
   readonly #all = new Map<number, UnderWay>();
 
   /** Makes the next piece; a new export is made from `generation`. */
-  async step(step: ExportStep, generation: Generation): Promise<LaneAnswer> {
+  async step(step: ExportStep, generation: Generation): Promise<ExportPiece> {
     const number = step.export!;
     try {
       const found =
         this.#all.get(number) ?? (step.begin && (await begin(step, step.begin, generation)));
-      if (found === undefined) return refusalOf(exportEnded());
-      const { bytes, isLast } = found.file.next(step.bytes);
+      if (found === undefined) throw exportEnded();
       this.#all.set(number, found);
+      const { bytes: body, isLast } = found.file.next(step.bytes);
       if (isLast) this.drop(number, generation);
-      return {
-        ...{ export: number, body: bytes, isLast },
-        ...{ state: found.state, generation: found.generation },
-      };
+      return { export: number, body, isLast, state: found.state, generation: found.generation };
     } catch (error) {
       this.drop(number, generation);
-      return failureOf(error);
+      throw error;
     }
   }
 

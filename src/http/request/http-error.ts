@@ -17,6 +17,11 @@ export class HttpError extends Error {
   }
 }
 
+/** Whether it is an HttpError, be it of another thread, which has all of it but the class. */
+export function isHttpError(thrown: unknown): thrown is HttpError {
+  return thrown instanceof Error && thrown.name === 'HttpError';
+}
+
 /** A form of a page whose fields cannot be used. */
 export class RefusedForm extends HttpError {
   /** What was posted, by the name of a field. */

@@ -25,6 +25,7 @@ import { clientOf } from '../request/client.js';
 import {
   HttpError,
   internalError,
+  isHttpError,
   ParameterErrors,
   type ParameterProblem,
 } from '../request/http-error.js';
@@ -157,7 +158,7 @@ function createLineMaker(
   const isKnown = (): boolean => false;
 
   function errorLine({ request: { id } }: Batch, thrown: unknown): Buffer {
-    const error = thrown instanceof HttpError ? thrown : internalError();
+    const error = isHttpError(thrown) ? thrown : internalError();
     if (error !== thrown) {
       context.logger.error({ reqId: id, err: thrown, url: BATCH_PATH }, 'request failed');
     }

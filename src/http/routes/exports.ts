@@ -5,9 +5,8 @@ import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
-import type { Address, ExportBegin, ExportPiece, LaneAnswer } from '../answer/question.js';
+import type { Address, ExportBegin, ExportPiece } from '../answer/question.js';
 import { Sender } from '../answer/sender.js';
-import { successOf } from '../answer/slow-lane.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
 import { ALLOW_READ, EXPORT_FORMATS, EXPORT_PATH } from '../request/addresses.js';
 import { clientOf } from '../request/client.js';
@@ -92,7 +91,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
 /**
  * The pieces of an export. The next one is made when the system has taken the last, or a little
  * earlier for a reader that keeps up: a slow one holds one small piece. `start` is called with the
- * state of the export before its first piece. Throws what the slow lane answers instead of a piece.
+ * state of the export before its first piece. Throws as the slow lane rejects.
  */
 async function* piecesOf(
   { slowLane }: Context,
@@ -105,14 +104,10 @@ async function* piecesOf(
   const end = (): void => void Atomics.store(ended, 0, 1);
   response.once('close', end);
   let number: number | undefined;
-  const ask = (bytes: number): Promise<LaneAnswer> => {
-    const common = { client, ended, export: number, bytes };
-    return slowLane.ask(number === undefined ? { ...common, begin } : common);
-  };
 
   async function next(bytes: number): Promise<ExportPiece> {
-    const piece = successOf(await ask(bytes));
-    if (!('export' in piece)) throw new Error('Expected an export, got a page.');
+    const common = { client, ended, export: number, bytes };
+    const piece = await slowLane.step(number === undefined ? { ...common, begin } : common);
     number = piece.isLast ? undefined : piece.export;
     return piece;
   }
@@ -136,6 +131,6 @@ async function* piecesOf(
   } finally {
     end();
     // one whose reader has left is ended by its next step
-    if (number !== undefined) void ask(0);
+    if (number !== undefined) next(0).catch(() => {});
   }
 }
