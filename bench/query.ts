@@ -1,7 +1,7 @@
 import { openSnapshot } from '../src/formats/files/open.js';
 import { buildDataset } from '../src/index/build-dataset.js';
 import { assembleDataset } from '../src/index/dataset.js';
-import { createEngine, type Engine } from '../src/query/engine.js';
+import { Engine } from '../src/query/engine.js';
 import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
 import { type Contender, measure, queryOf } from './query/measure.js';
@@ -59,7 +59,7 @@ async function benchQuery(options: Options): Promise<QueryResult[]> {
 export async function loadEngine(path: string): Promise<Engine> {
   const reader = await openSnapshot(path, {});
   try {
-    return createEngine(assembleDataset(await buildDataset(reader)));
+    return new Engine(assembleDataset(await buildDataset(reader)));
   } finally {
     reader.close();
   }

@@ -16,7 +16,7 @@ import { buildDataset } from '../index/build-dataset.js';
 import { assembleDataset } from '../index/dataset.js';
 import { InputError, quote } from '../model/quote.js';
 import { openTimeZone, type TimeZone } from '../model/time-zone.js';
-import { createEngine } from '../query/engine.js';
+import { Engine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
 import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
@@ -136,7 +136,7 @@ async function load(
             close: () => {},
           };
     const parts = await buildDataset(source, { inParallel: true });
-    const engine = createEngine(assembleDataset(parts));
+    const engine = new Engine(assembleDataset(parts));
     const all = { engine, delta: undefined, length: 0 };
     const file = new Export(all, query, await exportEncoder(format));
     return [file, parts.report];

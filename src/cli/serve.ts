@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { version } from '../model/quote.js';
 import { connectionLimit } from '../serving/connections.js';
-import { createLog } from '../serving/log.js';
+import { Log } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { StrangeVariable } from './settings/settings.js';
@@ -17,7 +17,7 @@ export async function serve(
   settings: ServeSettings,
   strange: readonly StrangeVariable[],
 ): Promise<void> {
-  const log = createLog(settings);
+  const log = new Log(settings);
   const { logger } = log;
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;

@@ -1,10 +1,10 @@
 import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches } from '../index/delta.js';
-import type { Order } from '../index/order.js';
-import { Budget } from '../model/budget.js';
+import { firstAbove, type Order } from '../index/order.js';
+import { Budget, inStretches } from '../model/budget.js';
 import type { Filters, Ordering, Query } from '../model/query.js';
-import type { Matches } from './common/matches.js';
-import type { AccessPath, Driver, Form } from './common/plan.js';
+import { listRows, type Matches } from './common/matches.js';
+import { type AccessPath, type Driver, type Form, SCATTERED } from './common/plan.js';
 import { clearSelection, createScratch, type Scratch, unmark } from './common/scratch.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merged-page.js';
@@ -40,34 +40,45 @@ export interface Effort {
   readonly accessPath: string;
 }
 
+/** Makes something of matches, which are valid until it ends. */
+export type Use<T> = (matches: Matches, scratch: Scratch) => T;
+
 /**
  * Answers queries on one dataset, each within a budget: what {@link Budget.charge} throws leaves
  * nothing behind. `accepted` are the matches of a query among the points that were accepted since,
  * which belong to its answer: `matchDelta` finds them.
  */
-export interface Engine {
+export class Engine {
   readonly dataset: Dataset;
-  run(query: Query, hints?: Hints, accepted?: DeltaMatches, budget?: Budget): PageRows | undefined;
+  /** Some 4 bytes a row, made for the first query. */
+  #scratch: Scratch | undefined;
+
+  constructor(dataset: Dataset) {
+    this.dataset = dataset;
+  }
+
+  run(
+    query: Query,
+    hints: Hints = {},
+    accepted?: DeltaMatches,
+    budget: Budget = new Budget(),
+  ): PageRows | undefined {
+    return this.#within(budget, (own) => answerOf(this.dataset, own, query, hints, accepted));
+  }
+
   /** Hands all matches to `use`, in the form that was cheapest to find; returns what it makes. */
-  collect<T>(filters: Filters, use: Use<T>, hints?: Hints, budget?: Budget): T;
-}
+  collect<T>(
+    filters: Filters,
+    use: Use<T>,
+    { driver }: Hints = {},
+    budget: Budget = new Budget(),
+  ): T {
+    return this.#within(budget, (own) => use(findMatches(this.dataset, own, filters, driver), own));
+  }
 
-/** Makes something of matches, which are valid until it ends. */
-export type Use<T> = (matches: Matches, scratch: Scratch) => T;
-
-/** Makes an engine; its working memory, some 4 bytes a row, is made for the first query. */
-export function createEngine(dataset: Dataset): Engine {
-  let scratch: Scratch | undefined;
-  return {
-    dataset,
-    run: (query, hints = {}, accepted = undefined, budget = new Budget()) =>
-      within(budget, (own) => answerOf(dataset, own, query, hints, accepted)),
-    collect: (filters, use, { driver } = {}, budget = new Budget()) =>
-      within(budget, (own) => use(findMatches(dataset, own, filters, driver), own)),
-  };
-
-  function within<T>(budget: Budget, work: (own: Scratch) => T): T {
-    scratch ??= createScratch(dataset.count);
+  #within<T>(budget: Budget, work: (own: Scratch) => T): T {
+    this.#scratch ??= createScratch(this.dataset.count);
+    const scratch = this.#scratch;
     scratch.budget = budget;
     try {
       return work(scratch);
@@ -104,7 +115,7 @@ function answerOf(
 }
 
 /** Writes the rows at the places to the front of `scratch.page`: of matches and accepted points. */
-export function takePage(
+function takePage(
   dataset: Dataset,
   scratch: Scratch,
   { filters, ordering }: Pick<Query, 'filters' | 'ordering'>,
@@ -153,4 +164,70 @@ export function orderOf(
   if (ordering === 'id') return [byId, false];
   const order = ordering.endsWith('created_at') ? byCreatedAt : byModifiedAt;
   return [order, ordering.startsWith('-')];
+}
+
+/**
+ * A page by ascending ids that begins behind an id, not at a place: points that come or go
+ * meanwhile neither repeat others nor hide them.
+ */
+interface KeysetQuery {
+  readonly filters: Filters;
+  /** Ids on the page are above this one; 0 for the first page. */
+  readonly after: number;
+  /** From 1. */
+  readonly limit: number;
+}
+
+interface KeysetPage {
+  readonly count: number;
+  /** Rows of the page; those from the dataset's `count` on are rows of the delta, from 0. */
+  readonly rows: Uint32Array;
+  /** Has the rows that are not the dataset's; undefined where there are none. */
+  readonly delta: Delta | undefined;
+  /** The id that the next page begins behind; undefined on the last one. */
+  readonly next: number | undefined;
+}
+
+/** The page that begins at the first match behind the id. */
+export function takeKeyset(
+  engine: Engine,
+  { filters, after, limit }: KeysetQuery,
+  accepted: DeltaMatches | undefined,
+  budget?: Budget,
+): KeysetPage {
+  const { dataset } = engine;
+  const { byId } = dataset;
+  const take = (matches: Matches, scratch: Scratch): KeysetPage => {
+    const delta = accepted?.delta;
+    const count = matches.count + (accepted?.rows.length ?? 0);
+    const from = matchesUpTo(dataset, scratch, matches, after) + acceptedUpTo(accepted, after);
+    const to = Math.min(from + limit, count);
+    const query = { filters, ordering: 'id' } as const;
+    if (from < to) takePage(dataset, scratch, query, matches, {}, accepted, { from, to });
+    const rows = scratch.page.slice(0, to - from);
+    const last = rows.at(-1)!;
+    const idOf = (row: number): number =>
+      row < dataset.count ? byId.keys[byId.ranks[row]!]! : delta!.id[row - dataset.count]!;
+    return { count, rows, delta, next: to < count ? idOf(last) : undefined };
+  };
+  return engine.collect(filters, take, undefined, budget);
+}
+
+/** How many matches have an id up to this one; costs what listing the matches costs. */
+function matchesUpTo({ byId }: Dataset, scratch: Scratch, matches: Matches, id: number): number {
+  const end = firstAbove(byId.keys, id);
+  if (matches.form === 'all' || end === 0) return end;
+  const { ranks } = byId;
+  const rows = listRows(scratch, matches);
+  let count = 0;
+  inStretches(scratch.budget, 0, rows.length, SCATTERED, (from, to) => {
+    for (let i = from; i < to; i++) count += ranks[rows[i]!]! < end ? 1 : 0;
+  });
+  return count;
+}
+
+function acceptedUpTo(accepted: DeltaMatches | undefined, id: number): number {
+  if (accepted === undefined) return 0;
+  const { delta, rows } = accepted;
+  return rows.reduce((count, row) => count + (delta.id[row]! <= id ? 1 : 0), 0);
 }

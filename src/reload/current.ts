@@ -1,7 +1,7 @@
 import { assembleDataset, type DatasetParts } from '../index/dataset.js';
 import { type Delta, type DeltaRow, deltaLength, lastSequence, lastTime } from '../index/delta.js';
 import type { Notification } from '../model/notification.js';
-import { createEngine, type Engine } from '../query/engine.js';
+import { Engine } from '../query/engine.js';
 
 /** Digits of the digest that name a snapshot. */
 const TAG_DIGITS = 16;
@@ -69,7 +69,7 @@ export function createGeneration(parts: GenerationParts): Generation {
   const tag = digest.slice(0, TAG_DIGITS);
   return {
     parts,
-    engine: createEngine(dataset),
+    engine: new Engine(dataset),
     delta,
     unseen: unseenByUser([...report.notifications, ...extra]),
     tag,

@@ -55,17 +55,13 @@ export function holdConnections(
   const open = new Map<Socket, number>();
   let isCrowded = false;
   const never = sharedArray(Int32Array, 1);
-  let newcomers: Socket[] = [];
   server.on('connection', (socket: Socket) => {
     open.set(socket, performance.now());
     Atomics.add(counts, thread, 1);
     socket.once('close', () => release(socket));
     isCrowded = total() > limit * CROWDED;
-    if (isCrowded) {
-      // requests that have arrived meanwhile must be read before a connection counts as idle
-      if (newcomers.length === 0) setImmediate(makeRoom);
-      newcomers.push(socket);
-    }
+    // requests that have arrived meanwhile must be read before a connection counts as idle
+    if (total() > limit) setImmediate(makeRoom, socket);
     if (open.size > Math.min(...counts) * TIMES + SLACK) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
   server.on('request', ({ socket }) => {
@@ -86,18 +82,13 @@ export function holdConnections(
     if (open.delete(socket)) Atomics.sub(counts, thread, 1);
   }
 
-  function makeRoom(): void {
-    const late = newcomers;
-    newcomers = [];
-    while (late.length > 0) {
-      const idle = findIdle();
-      const newest = late.pop()!;
-      if (total() <= limit) continue;
-      const leaving = idle ?? newest;
-      cut[idle === undefined ? 'refused' : 'idle']++;
-      release(leaving);
-      leaving.destroy();
-    }
+  function makeRoom(newcomer: Socket): void {
+    if (total() <= limit) return;
+    const idle = findIdle();
+    const leaving = idle ?? newcomer;
+    cut[idle === undefined ? 'refused' : 'idle']++;
+    release(leaving);
+    leaving.destroy();
   }
 
   /**

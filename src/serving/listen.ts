@@ -20,9 +20,8 @@ interface ListenSettings {
 /** As Node's HTTP server has them. */
 export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 
-/** Pauses between two tries, in milliseconds; each is twice as long as the one before. */
-const FIRST_PAUSE_MS = 50;
-const LONGEST_PAUSE_MS = 500;
+/** Between two tries. */
+const PAUSE_MS = 100;
 
 /**
  * Opens a socket for each address of the host, again and again while the port is taken, until the
@@ -34,7 +33,7 @@ export async function openSockets(
   signal: AbortSignal,
 ): Promise<Server[]> {
   const until = performance.now() + listenTimeout;
-  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+  for (let round = 0; ; round++) {
     try {
       return await openAll(await addressesOf(host), port);
     } catch (error) {
@@ -43,8 +42,8 @@ export async function openSockets(
       if (!isTaken || isOver) throw new InputError(problemText(error, host, port));
     }
     const seconds = listenTimeout / 1000;
-    if (pause === FIRST_PAUSE_MS) logger.warn({ host, port, seconds }, 'waiting for the port');
-    await delay(pause, undefined, { signal }).catch(() => {});
+    if (round === 0) logger.warn({ host, port, seconds }, 'waiting for the port');
+    await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
 }
 

@@ -6,14 +6,8 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { sharedArray } from '../index/shared-array.js';
 import { forTerminal, inert } from '../model/quote.js';
 
-/** A log that never makes its writer wait. */
-export interface Log {
-  readonly logger: Logger;
-  /** Lines that were lost, because nobody read them or the disk was full. */
-  readonly dropped: number;
-  /** Where the lines go; all threads of a process can use the same. */
-  readonly descriptor: number;
-}
+/** What others need of a log. */
+export type Logs = Pick<Log, 'logger' | 'descriptor' | 'dropped'>;
 
 const STDOUT = 1;
 /** Bytes of lines that are kept while their reader is behind. */
@@ -23,25 +17,75 @@ const RETRY_MS = 20;
 const LAST_MS = 200;
 
 /**
- * Makes a log of one JSON object a line on standard output, or of text for people. A line is
- * written at once, so that a process which ends has said its last words. While the reader is
- * behind, lines wait in memory; those for which there is no room, and those that cannot be written,
- * are dropped and counted.
+ * A log of one JSON object a line on standard output, or of text for people, which never makes its
+ * writer wait. A line is written at once, so that a process which ends has said its last words.
+ * While the reader is behind, lines wait in memory; those for which there is no room, and those
+ * that cannot be written, are dropped and counted.
  */
-export function createLog(
-  { logLevel: level, logFormat }: Pick<ServeSettings, 'logLevel' | 'logFormat'>,
-  descriptor: number = openStdout(),
-): Log {
-  const lines = createLines(descriptor);
-  const isText = logFormat === 'text' || (logFormat === 'auto' && isatty(descriptor));
-  const write = isText ? (line: string) => lines.write(textOf(line)) : lines.write;
-  return {
-    logger: pino({ level }, { write }),
-    descriptor,
-    get dropped() {
-      return lines.dropped;
-    },
-  };
+export class Log {
+  readonly logger: Logger;
+  /** Where the lines go; all threads of a process can use the same. */
+  readonly descriptor: number;
+  dropped = 0;
+  /** Lines that could not be written yet; of the first a part may have been. */
+  readonly #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(
+    { logLevel: level, logFormat }: Pick<ServeSettings, 'logLevel' | 'logFormat'>,
+    descriptor: number = openStdout(),
+  ) {
+    this.descriptor = descriptor;
+    const isText = logFormat === 'text' || (logFormat === 'auto' && isatty(descriptor));
+    const write = (line: string): void => this.#write(isText ? textOf(line) : line);
+    this.logger = pino({ level }, { write });
+    process.once('exit', () => {
+      const until = performance.now() + LAST_MS;
+      const never = sharedArray(Int32Array, 1);
+      while (!this.#flush() && performance.now() < until) Atomics.wait(never, 0, 0, RETRY_MS);
+    });
+  }
+
+  #write(line: string): void {
+    let rest: Buffer = Buffer.from(line);
+    if (this.#waiting.length === 0) rest = this.#put(rest);
+    if (rest.length === 0) return;
+    if (this.#waitingBytes + rest.length > MOST_WAITING) {
+      this.dropped++;
+      return;
+    }
+    this.#waiting.push(rest);
+    this.#waitingBytes += rest.length;
+    this.#timer ??= setInterval(() => this.#flush(), RETRY_MS).unref();
+  }
+
+  /** Writes as much of a line as the descriptor takes, and returns the rest. */
+  #put(line: Buffer): Buffer {
+    try {
+      return line.subarray(writeSync(this.descriptor, line));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return line;
+      this.dropped++;
+      return line.subarray(line.length);
+    }
+  }
+
+  /** Writes the waiting lines; returns whether none is left. */
+  #flush(): boolean {
+    for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
+      const rest = this.#put(first);
+      this.#waitingBytes -= first.length - rest.length;
+      if (rest.length > 0) {
+        this.#waiting[0] = rest;
+        return false;
+      }
+      this.#waiting.shift();
+    }
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    return true;
+  }
 }
 
 /**
@@ -76,69 +120,4 @@ function openStdout(): number {
     if (status.isSocket() || status.isFIFO()) new Socket({ fd: STDOUT, readable: false }).unref();
     return STDOUT;
   }
-}
-
-interface Lines {
-  write(line: string): void;
-  readonly dropped: number;
-}
-
-function createLines(descriptor: number): Lines {
-  /** Lines that could not be written yet; of the first a part may have been. */
-  const waiting: Buffer[] = [];
-  let waitingBytes = 0;
-  let dropped = 0;
-  let timer: NodeJS.Timeout | undefined;
-
-  /** Writes as much of a line as the descriptor takes, and returns the rest. */
-  function put(line: Buffer): Buffer {
-    try {
-      return line.subarray(writeSync(descriptor, line));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return line;
-      dropped++;
-      return line.subarray(line.length);
-    }
-  }
-
-  /** Writes the waiting lines; returns whether none is left. */
-  function flush(): boolean {
-    while (waiting.length > 0) {
-      const [first] = waiting;
-      const rest = put(first!);
-      waitingBytes -= first!.length - rest.length;
-      if (rest.length > 0) {
-        waiting[0] = rest;
-        return false;
-      }
-      waiting.shift();
-    }
-    clearInterval(timer);
-    timer = undefined;
-    return true;
-  }
-
-  process.once('exit', () => {
-    const until = performance.now() + LAST_MS;
-    const never = sharedArray(Int32Array, 1);
-    while (!flush() && performance.now() < until) Atomics.wait(never, 0, 0, RETRY_MS);
-  });
-
-  return {
-    write(line) {
-      let rest: Buffer = Buffer.from(line);
-      if (waiting.length === 0) rest = put(rest);
-      if (rest.length === 0) return;
-      if (waitingBytes + rest.length > MOST_WAITING) {
-        dropped++;
-        return;
-      }
-      waiting.push(rest);
-      waitingBytes += rest.length;
-      timer ??= setInterval(flush, RETRY_MS).unref();
-    },
-    get dropped() {
-      return dropped;
-    },
-  };
 }

@@ -23,7 +23,7 @@ import { ReloadStats } from '../reload/stats.js';
 import { openIntake } from './intake.js';
 import { type ExportStats, Lanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
-import type { Log } from './log.js';
+import type { Logs } from './log.js';
 import { startProgress } from './progress.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
 import type { Web, WebStart } from './web.js';
@@ -57,7 +57,7 @@ export interface RunningServer {
  */
 export async function startServer(
   settings: ServeSettings,
-  log: Log,
+  log: Logs,
   sockets: readonly (readonly number[])[],
 ): Promise<RunningServer> {
   const opened: (() => Promise<unknown>)[] = [];
@@ -73,7 +73,7 @@ export async function startServer(
 /** Starts; what is to be closed should that fail goes into `opened`. */
 async function start(
   settings: ServeSettings,
-  log: Log,
+  log: Logs,
   sockets: readonly (readonly number[])[],
   opened: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
@@ -192,7 +192,7 @@ async function openSource(settings: ServeSettings, logger: Logger): Promise<Sour
 async function listenForOperators(
   start: WebStart,
   service: Service,
-  log: Log,
+  log: Logs,
 ): Promise<{ operations?: string }> {
   const { operationsHost: host, operationsPort: port, listenTimeout } = start.settings;
   if (port === undefined) return {};
@@ -218,7 +218,7 @@ async function makeWeb(
     journal: Journal | undefined;
   },
   stats: readonly [ReloadStats, ThreadStats, PostStats, ExportStats],
-  log: Log,
+  log: Logs,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
     import('./web.js'),

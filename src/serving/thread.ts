@@ -5,7 +5,7 @@ import type { Service } from '../http/operations.js';
 import { Calls } from '../model/calls.js';
 import { reclaimMemory } from '../reload/background.js';
 import { Cell, createGeneration, type GenerationParts } from '../reload/current.js';
-import { createLog } from './log.js';
+import { Log } from './log.js';
 import type { OfMain, OfThread, ThreadStart } from './threads.js';
 import { createWeb } from './web.js';
 
@@ -19,7 +19,7 @@ const COLLECT_STEP_MS = 250;
 const PATIENCE_MS = 2_000;
 
 const start = workerData as ThreadStart;
-const log = createLog(start.settings, start.logDescriptor);
+const log = new Log(start.settings, start.logDescriptor);
 const current = new Cell();
 const main: Calls<OfMain> = new Calls(parentPort!, {
   serve,

@@ -24,7 +24,7 @@ import { createUploads } from '../posts/media/upload.js';
 import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
-import type { Log } from './log.js';
+import type { Logs } from './log.js';
 import type { ThreadStart } from './threads.js';
 
 /** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
@@ -52,7 +52,7 @@ export type WebStart = Omit<ThreadStart, 'fds'>;
 export async function createWeb(
   { settings, thread, counts, streams, tokens, throttles }: WebStart,
   service: Service,
-  log: Log,
+  log: Logs,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
 ): Promise<Web> {
   const { publicUrl, trustProxy, allowedHosts, corsOrigin, workers } = settings;

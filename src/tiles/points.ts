@@ -6,15 +6,20 @@ import {
   textOf,
   valueStart,
 } from '../formats/record-layout.js';
+import type { Dataset } from '../index/dataset.js';
+import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
 import { type FetchedPage, memoryOf } from '../index/record-page.js';
+import { hashId, THINNING_VALUES } from '../index/records.js';
 import { type Budget, inStretches } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
 import type { Microseconds } from '../model/units.js';
+import { listRows, type Matches } from '../query/common/matches.js';
+import { SCATTERED } from '../query/common/plan.js';
+import type { Scratch } from '../query/common/scratch.js';
 import type { Facts } from './facts.js';
 import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
-import { inOrderOfHashes, SORTED } from './thin.js';
 
 export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
 /** Properties that no record is read for. */
@@ -32,15 +37,6 @@ const BYTE = 2; // of a record
 const FEATURE_BYTES = 48;
 const VALUE_BYTES = 16;
 
-export interface PointsQuery {
-  /** Row `i` of the delta is row `dataset.count + i`. */
-  readonly rows: Int32Array;
-  /** The first of the rows, whose records may be read. */
-  readonly detailed: number;
-  readonly bytes: number;
-  readonly fields: readonly RecordKey[] | undefined;
-}
-
 /** Whether records must be read for these properties. */
 function readsRecords(fields: readonly RecordKey[] = []): boolean {
   return fields.some((key) => !IN_COLUMNS.includes(key));
@@ -51,7 +47,8 @@ export function writePoints(
   tile: Uint8Array[],
   grid: Grid,
   facts: Facts,
-  { rows, detailed, bytes, fields = [] }: PointsQuery,
+  { rows, fitting, bytes }: Budgeted,
+  fields: readonly RecordKey[] | undefined,
   budget: Budget,
 ): void {
   if (rows.length === 0) return;
@@ -59,8 +56,8 @@ export function writePoints(
   const layer = new LayerWriter('points', length * FEATURE_BYTES, length * VALUE_BYTES + bytes);
   const [id, status, isProcessed, createdAt] = ALWAYS.map((key) => layer.key(key));
   const [yes, no] = [layer.own(true), layer.own(false)];
-  const modifiedAt = fields.includes('modified_at') ? layer.key('modified_at') : undefined;
-  const writeMembers = readsRecords(fields) ? memberWriter(layer, fields) : undefined;
+  const modifiedAt = fields?.includes('modified_at') ? layer.key('modified_at') : undefined;
+  const writeMembers = readsRecords(fields) ? memberWriter(layer, fields!) : undefined;
   const statusOf = statusWriter(layer, facts);
   const ids = new Float64Array(rows.length);
   const created = new Float64Array(rows.length);
@@ -76,7 +73,7 @@ export function writePoints(
   };
 
   const write = (from: number, to: number): void => {
-    const read = writeMembers === undefined ? from : Math.min(detailed, to);
+    const read = writeMembers === undefined ? from : Math.min(fitting, to);
     const records = read <= from ? undefined : facts.records(rows.subarray(from, read));
     for (let i = from; i < to; i++) {
       layer.begin(ids[i]!);
@@ -160,7 +157,10 @@ function memberWriter(
 /** Bytes of records read for a tile: 10,000 of 256 KiB would be gigabytes. */
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 
-/** Rows of which the first `fitting` may have their records read. */
+/**
+ * Rows of which the first `fitting`, whose records have `bytes` bytes, may have these read. Row `i`
+ * of the delta is row `dataset.count + i`.
+ */
 export interface Budgeted {
   readonly rows: Int32Array;
   readonly fitting: number;
@@ -189,4 +189,90 @@ export function withinBudget(
     bytes += more;
   }
   return { rows: ordered, fitting, bytes };
+}
+
+/** Standard deviations by which chance may leave too few rows below a bound. */
+const SPREAD = 6;
+// nanoseconds
+const HASHED = 10; // the id of an accepted point, hashed
+const SORTED = 150; // a row that is brought into the order of hashes
+const ORDERED = 50; // a row that is brought into the order of rows
+/** More than the places of rows in a list: a hash of 32 bits and a place make one number. */
+const PLACES = 2 ** 21;
+
+/**
+ * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending.
+ * Row `i` of the delta is row `dataset.count + i`. A part of the matches, such as those of a deeper
+ * tile, keeps every row of it that all of them keep.
+ */
+export function thinOut(
+  dataset: Dataset,
+  scratch: Scratch,
+  matches: Matches,
+  accepted: DeltaMatches | undefined,
+  facts: Facts,
+  limit: number,
+): Int32Array {
+  const { budget } = scratch;
+  const { thinning } = dataset;
+  const list = matches.form === 'all' ? undefined : listRows(scratch, matches);
+  const count = matches.count + (accepted?.rows.length ?? 0);
+
+  /** The matches whose hashes have an upper half of at most `bound`. */
+  function rowsBelow(bound: number): number[] {
+    const found: number[] = [];
+    inStretches(budget, 0, matches.count, SCATTERED, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const row = list === undefined ? i : list[i]!;
+        if (thinning[row]! <= bound) found.push(row);
+      }
+    });
+    if (accepted === undefined) return found;
+    const { delta, rows } = accepted;
+    inStretches(budget, 0, rows.length, HASHED, (from, to) => {
+      for (let i = from; i < to; i++) {
+        const row = rows[i]!;
+        if (hashId(delta.id[row]!) >>> 16 <= bound) found.push(dataset.count + row);
+      }
+    });
+    return found;
+  }
+
+  // as low as chance has it for `limit` rows, and higher where these are too few
+  const likely = Math.ceil(((limit + SPREAD * Math.sqrt(limit)) / count) * THINNING_VALUES);
+  let bound = Math.min(likely, THINNING_VALUES);
+  let found = rowsBelow(bound);
+  while (found.length < Math.min(limit, count)) {
+    bound *= 4;
+    found = rowsBelow(bound);
+  }
+  let rows = Int32Array.from(found);
+  if (rows.length > limit) {
+    budget.charge(rows.length * SORTED);
+    rows = inOrderOfHashes(rows.subarray(0, PLACES), facts).slice(0, limit);
+  }
+  budget.charge(rows.length * ORDERED);
+  return rows.sort();
+}
+
+/** Rows in the order of the hashes of their ids, and of the ids where hashes are equal. */
+function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
+  const { length } = rows;
+  const ids = facts.ids(rows);
+  // a hash of 32 bits and a place make one number: numbers are sorted without calls
+  const keys = new Float64Array(length);
+  for (let i = 0; i < length; i++) keys[i] = hashId(ids[i]!) * PLACES + i;
+  keys.sort();
+  const order = new Int32Array(length);
+  for (let i = 0; i < length; i++) order[i] = keys[i]! % PLACES;
+  const byId = (a: number, b: number): number => ids[a]! - ids[b]!;
+  for (let from = 0; from < length; ) {
+    const hash = Math.floor(keys[from]! / PLACES);
+    let to = from + 1;
+    while (to < length && keys[to]! < (hash + 1) * PLACES) to++;
+    if (to - from > 1) order.subarray(from, to).sort(byId);
+    from = to;
+  }
+  for (let i = 0; i < length; i++) order[i] = rows[order[i]!]!;
+  return order;
 }

@@ -9,8 +9,7 @@ import { Cells, fillCells } from './cells.js';
 import { Facts } from './facts.js';
 import { boxOf, Grid, type TileQuery } from './grid.js';
 import { LayerWriter, type Place, writeMeta } from './layer.js';
-import { withinBudget, writePoints } from './points.js';
-import { thinOut } from './thin.js';
+import { thinOut, withinBudget, writePoints } from './points.js';
 
 const EMPTY: Uint8Array = new Uint8Array(0);
 
@@ -65,8 +64,7 @@ function singlesTile(
   const { rows: all, fitting, bytes } = withinBudget(facts, least, fields, budget);
   const rows = all.slice(0, fitting).sort();
   const tile: Uint8Array[] = [];
-  const points = { rows, detailed: fitting, bytes, fields };
-  writePoints(tile, new Grid(address, 1), facts, points, budget);
+  writePoints(tile, new Grid(address, 1), facts, { rows, fitting, bytes }, fields, budget);
   writeMeta(tile, { point_count: count, shown: rows.length, left_out: count - rows.length });
   return Buffer.concat(tile);
 }
@@ -88,8 +86,9 @@ function clusterTile(
   writeClusters(tile, grid, cells, budget);
   const singles = cells.rows.filter((_, cell) => cells.counts[cell] === 1);
   const facts = new Facts(dataset, accepted);
-  const { rows, fitting, bytes } = withinBudget(facts, singles, fields, budget);
-  writePoints(tile, grid, facts, { rows, detailed: fitting, bytes, fields }, budget);
+  const points = withinBudget(facts, singles, fields, budget);
+  const { rows, fitting } = points;
+  writePoints(tile, grid, facts, points, fields, budget);
   // all points are in the tile: they are counted
   if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
   return Buffer.concat(tile);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
+import { Engine } from '../../src/query/engine.js';
 import type { Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
@@ -18,6 +19,17 @@ const WATCHED = { created_at_after: '1980-01-01T00:00:00Z', page_size: 5 };
 
 const first = await generationOf(scatterNotes(17, 3_000), { digest: 'first' });
 const second = await generationOf(scatterNotes(18, 3_000), { digest: 'second' });
+class Watched extends Engine {
+  override run(...given: Parameters<Engine['run']>): ReturnType<Engine['run']> {
+    const [query, , , budget] = given;
+    if (query.filters.createdAt !== undefined) {
+      watched++;
+      if (isLong) budget!.expect(Number.MAX_VALUE);
+    }
+    return super.run(...given);
+  }
+}
+
 /** What the service answers from, whether watched questions are long, and how many there were. */
 const served = { generation: watch(first) };
 let isLong = false;
@@ -31,15 +43,7 @@ test.before.each(() => {
 });
 
 function watch(generation: Generation): Generation {
-  const { engine } = generation;
-  const run: typeof engine.run = (query, hints, accepted, budget) => {
-    if (query.filters.createdAt !== undefined) {
-      watched++;
-      if (isLong) budget!.expect(Number.MAX_VALUE);
-    }
-    return engine.run(query, hints, accepted, budget);
-  };
-  return { ...generation, engine: { ...engine, run } };
+  return { ...generation, engine: new Watched(generation.engine.dataset) };
 }
 
 function send(body: string, headers: object = JSON_TYPE): Promise<Reply> {

@@ -1,6 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createAllowance } from '../../src/http/answer/pipeline.js';
 import { AT_ONCE, EXCEEDED } from '../../src/model/budget.js';
+import { Engine } from '../../src/query/engine.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
@@ -25,24 +26,24 @@ function times(event: string): number {
   return events.filter((one) => one === event).length;
 }
 
+class Watched extends Engine {
+  override run(...given: Parameters<Engine['run']>): ReturnType<Engine['run']> {
+    const [query, , , budget] = given;
+    try {
+      // what a slice costs is nothing
+      if (query.filters.createdAt !== undefined) budget!.expect(Number.MAX_VALUE);
+    } catch (error) {
+      happened('given up');
+      throw error;
+    }
+    if (query.filters.createdAt !== undefined) happened('worked');
+    return super.run(...given);
+  }
+}
+
 /** A service whose questions may cost next to nothing at once. */
 function start(): Promise<OwnApp> {
-  const { engine } = whole;
-  const watched = {
-    ...engine,
-    run: ((query, hints, accepted, budget) => {
-      try {
-        // what a slice costs is nothing
-        if (query.filters.createdAt !== undefined) budget!.expect(Number.MAX_VALUE);
-      } catch (error) {
-        happened('given up');
-        throw error;
-      }
-      if (query.filters.createdAt !== undefined) happened('worked');
-      return engine.run(query, hints, accepted, budget);
-    }) as typeof engine.run,
-  };
-  return startApp({ generation: { ...whole, engine: watched } });
+  return startApp({ generation: { ...whole, engine: new Watched(whole.engine.dataset) } });
 }
 
 const { port } = await start();

@@ -7,7 +7,7 @@ import { assembleDataset, type Dataset, type DatasetParts } from '../../src/inde
 import type { Order } from '../../src/index/order.js';
 import { recordBytes } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
-import { createEngine } from '../../src/query/engine.js';
+import { Engine } from '../../src/query/engine.js';
 import { assertPage, assertSame } from '../support/compare.js';
 import { idsOf, readerOf } from '../support/engine.js';
 import { kdSorted, treeCoords } from '../support/kd-order.js';
@@ -96,7 +96,7 @@ test('a native file in any order makes the same orders and answers, in tree orde
   const [first, ...rest] = sorted;
   // a place in the file that is not that of the tree
   await parallel('nearly sorted', [...rest, first!]);
-  const engine = createEngine(inOrder);
+  const engine = new Engine(inOrder);
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED, index, many);
     const expected = oracle.find(filters, ordering);

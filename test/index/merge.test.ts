@@ -8,7 +8,7 @@ import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
 import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
-import { createEngine } from '../../src/query/engine.js';
+import { Engine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, engineOf, idsOf, readerOf } from '../support/engine.js';
 import { attributesOfTexts, type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
@@ -102,7 +102,7 @@ test('the nearest are found in all kd-trees, also where the first has few that a
     for (const delta of [notes.slice(first, second), notes.slice(second)].map(deltaOf)) {
       parts = mergeDataset(parts, delta, deltaLength(delta));
     }
-    const [several, anew] = [createEngine(assembleDataset(parts)), await engineOf(notes)];
+    const [several, anew] = [new Engine(assembleDataset(parts)), await engineOf(notes)];
     for (const pageSize of [1, 5, 100]) {
       const query = { filters: { circle }, ordering: 'distance', page: 1, pageSize } as const;
       const [ids, expected] = [several, anew].map((engine) => {

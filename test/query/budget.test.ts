@@ -2,8 +2,13 @@ import { Budget, EXCEEDED, inStretches } from '../../src/model/budget.js';
 import type { Filters, Query } from '../../src/model/query.js';
 import { bitOf } from '../../src/query/common/marks.js';
 import { markMatches } from '../../src/query/common/matches.js';
-import type { Engine, Hints, PageRows, Use } from '../../src/query/engine.js';
-import { takeKeyset } from '../../src/query/keyset.js';
+import {
+  type Engine,
+  type Hints,
+  type PageRows,
+  takeKeyset,
+  type Use,
+} from '../../src/query/engine.js';
 import { everyHint } from '../support/compare.js';
 import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';

@@ -4,7 +4,7 @@ import { Budget, EXCEEDED } from '../../src/model/budget.js';
 import { geodesic } from '../../src/model/geo.js';
 import type { Circle } from '../../src/model/query.js';
 import { findRuns, Runs } from '../../src/query/common/runs.js';
-import { createEngine, type Engine, type Hints } from '../../src/query/engine.js';
+import { Engine, type Hints } from '../../src/query/engine.js';
 import { Centre } from '../../src/query/region/centre.js';
 import { circleRegion } from '../../src/query/region/circle.js';
 import { Rim } from '../../src/query/region/rim.js';
@@ -56,7 +56,7 @@ function nearest(engine: Engine, circle: Circle, page: number, pageSize: number,
 for (const { name, circles, make } of HOSTILE_DATA) {
   test(`${name}: found is what the geodesic says, nearest first, whichever way`, async () => {
     const dataset = await hostileDataset(make(POINTS));
-    const engine = createEngine(dataset);
+    const engine = new Engine(dataset);
     for (const circle of circles) {
       const label = `${name}, ${JSON.stringify(circle)}`;
       const { rows, ids } = plainly(dataset, circle);
@@ -111,7 +111,7 @@ test('a long search charges as it goes, and what it costs', async () => {
 
 test('many matches that are as good as equally far away are charged for', async () => {
   const { dataset, circle } = await hostile('one parallel');
-  const engine = createEngine(dataset);
+  const engine = new Engine(dataset);
   const query = { filters: { circle }, ordering: 'distance', page: 3, pageSize: 100 } as const;
   const isExceeded = (error: unknown): boolean => error === EXCEEDED;
   assert.throws(() => engine.run(query, {}, undefined, new Budget(10_000)), isExceeded);

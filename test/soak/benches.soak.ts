@@ -15,7 +15,7 @@ import { generateSnapshot } from '../../src/cli/generate.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { AT_ONCE, Budget, EXCEEDED } from '../../src/model/budget.js';
 import type { Circle, Query } from '../../src/model/query.js';
-import { createEngine } from '../../src/query/engine.js';
+import { Engine } from '../../src/query/engine.js';
 import { HOSTILE_DATA, hostileDataset } from '../support/hostile-data.js';
 import type { Note } from '../support/notes.js';
 import { randomQuestion } from '../support/queries.js';
@@ -197,7 +197,7 @@ test('no random question holds a thread for long, on points laid out to be slow 
 
 /** The slowest of random questions, and those that hold a thread longest. */
 function searchSlow(name: string, dataset: Dataset, circles: readonly Circle[]): Asked[] {
-  const engine = createEngine(dataset);
+  const engine = new Engine(dataset);
   const notes = notesOf(dataset);
   const found: Asked[] = [];
   for (let i = 0; i < QUESTIONS; i++) {

@@ -5,7 +5,7 @@ import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
 import { hashId } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';
-import { createEngine, type Engine, type Hints } from '../../src/query/engine.js';
+import { Engine, type Hints } from '../../src/query/engine.js';
 import { filtersWithin, type TileAddress, type TileQuery } from '../../src/tiles/grid.js';
 import { makeTile } from '../../src/tiles/tile.js';
 import { everyHint } from '../support/compare.js';
@@ -175,7 +175,7 @@ async function manyNodes(notes: readonly Note[]): Promise<Engine> {
   const { coords } = assembleDataset(parts);
   const dataset = assembleDataset({ ...parts, blocks: cutBlocks(coords, KD_NODE_SIZE + 1) });
   assert.is(dataset.boxIndex.root.height, 2);
-  return createEngine(dataset);
+  return new Engine(dataset);
 }
 
 function leastHashes(notes: readonly Note[]): Note[] {

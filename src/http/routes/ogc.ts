@@ -1,7 +1,7 @@
 import { createPageCopier } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
-import { takeKeyset } from '../../query/keyset.js';
+import { takeKeyset } from '../../query/engine.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';

@@ -3,7 +3,7 @@ import { parsePolygon } from '../../../src/http/request/filters.js';
 import type { Filters, Ordering, Polygon } from '../../../src/model/query.js';
 import { bitOf } from '../../../src/query/common/marks.js';
 import { markMatches } from '../../../src/query/common/matches.js';
-import { createEngine, type Engine } from '../../../src/query/engine.js';
+import { Engine } from '../../../src/query/engine.js';
 import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.js';
 import { ACROSS } from '../../../src/query/region/overlap.js';
 import { regionOf } from '../../../src/query/region/region.js';
@@ -35,7 +35,7 @@ async function gridEngine(seed: number, count: number): Promise<Engine> {
     coords[2 * i] = isCorner ? (i % 41) * 9 - 180 : random.int(36_001) / 100 - 180;
     coords[2 * i + 1] = isCorner ? Math.floor(i / 41) * 9 - 90 : random.int(18_001) / 100 - 90;
   }
-  return createEngine(await hostileDataset(coords));
+  return new Engine(await hostileDataset(coords));
 }
 
 /** Tells of each row whether it matches. */
