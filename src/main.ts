@@ -98,7 +98,7 @@ program
   .action(async (file: string, options: VerifyOptions) => {
     const { verify } = await import('./cli/verify.js');
     endWithReader();
-    process.exitCode = await verify(file, options);
+    process.exitCode = await verify(file, { ...options, signal: interruption() });
   });
 
 program
@@ -150,7 +150,7 @@ program
   .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
   .action(async (first: string, second: string, options: DiffOptions) => {
     const { diff } = await import('./cli/diff.js');
-    endWithReader();
+    endWithReader(TROUBLE);
     process.exitCode = TROUBLE;
     process.exitCode = await diff(first, second, options);
   });

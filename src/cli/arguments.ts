@@ -108,12 +108,16 @@ const OWNER_ONLY = 0o600;
 /** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;
 
-/** Ends the process without a word, with 141, when nobody reads what it says. */
-export function endWithReader(): void {
+/**
+ * Ends the process without a word, with 141, when nobody reads what it says, and with `trouble` when
+ * that cannot be written, such as to a full disk.
+ */
+export function endWithReader(trouble = 1): void {
   for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(READER_LEFT);
-      throw error;
+    stream.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+      if (code === 'EPIPE') process.exit(READER_LEFT);
+      console.error(`waypost: the output cannot be written: ${message}`);
+      process.exit(trouble);
     });
   }
 }

@@ -35,8 +35,12 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
     const findings = new Findings();
     const bar = startProgress('Verifying', options.progressTo);
     try {
-      await read(copy, findings, options, bar.update);
+      await read(copy, findings, options, (done, total) => {
+        options.signal?.throwIfAborted();
+        bar.update(done, total);
+      });
     } catch (error) {
+      options.signal?.throwIfAborted();
       if (!(error instanceof InputError)) throw error;
       findings.fail(error.message);
     } finally {

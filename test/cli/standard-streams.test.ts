@@ -1,15 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
+import { closeLater } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
 import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
+import { until } from '../support/wait.js';
 
 const ROWS = join(makeFolder(), 'rows.ndjson');
 writeFileSync(ROWS, readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300).join('\n'));
@@ -133,6 +143,38 @@ test('a command whose reader has left ends quietly', async () => {
     assert.equal([code, stderr], [141, ''], args[0]);
   }
   assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
+});
+
+test('a command that is interrupted, or cannot say what it found, leaves nothing and says why', async () => {
+  const folder = makeFolder();
+  const cases: [string[], number | 'SIGINT', number, RegExp][] = [
+    [['verify', '-'], 'SIGINT', 1, /^waypost: Stopped by SIGINT\.\n$/],
+  ];
+  if (existsSync('/dev/full')) {
+    const full = openSync('/dev/full', 'w');
+    closeLater(async () => closeSync(full));
+    const why = /^waypost: the output cannot be written: ENOSPC[^\n]*\n$/;
+    cases.push(
+      [['export', ROWS, '-'], full, 1, why],
+      [['diff', ROWS, FIXTURE_POINTS], full, 2, why],
+    );
+  }
+  for (const [args, end, expected, message] of cases) {
+    const isSignal = end === 'SIGINT';
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      env: { ...process.env, TMPDIR: folder },
+      stdio: ['pipe', isSignal ? 'ignore' : end, 'pipe'],
+    });
+    if (isSignal) {
+      child.stdin!.write('{"id":1');
+      await until('the copy', () => readdirSync(folder).length > 0);
+      child.kill(end);
+    }
+    const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
+    assert.is(code, expected, args[0]);
+    assert.match(stderr, message);
+    assert.equal(readdirSync(folder), []);
+  }
 });
 
 test.run();
