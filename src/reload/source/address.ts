@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
@@ -53,8 +53,13 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
       const file = candidate as RemoteFile;
       const path = temporaryIn(folder);
       const besidePath = `${path}${CHECKSUM_SUFFIX}`;
+      const removeAtExit = (): void => {
+        for (const one of [path, besidePath]) rmSync(one, { force: true });
+      };
+      process.once('exit', removeAtExit);
       const close = async (): Promise<void> => {
         for (const one of [path, besidePath]) await rm(one, { force: true });
+        process.off('exit', removeAtExit);
       };
       try {
         await download(store, file, path, tell, idleMs);
@@ -107,21 +112,27 @@ async function download(
       const { from, size, body } = await store.read(file, has, idle.signal);
       if (from < has) await truncate(path, from);
       let bytes = from;
+      const brokenOff = (cause?: unknown): Error =>
+        new Error(`${file.path}: the connection broke off at byte ${bytes} of ${size ?? 'all'}`, {
+          cause,
+        });
       await pipeline(
         async function* count() {
-          for await (const chunk of body) {
-            timer.refresh();
-            bytes += chunk.length;
-            tell(bytes, size ?? bytes);
-            yield chunk;
+          try {
+            for await (const chunk of body) {
+              timer.refresh();
+              bytes += chunk.length;
+              tell(bytes, size ?? bytes);
+              yield chunk;
+            }
+          } catch (error) {
+            throw brokenOff(error);
           }
         },
         createWriteStream(path, { flags: 'a' }),
         { signal: idle.signal },
       );
-      if (size !== undefined && bytes !== size) {
-        throw new Error(`${file.path}: the connection broke off at byte ${bytes} of ${size}`);
-      }
+      if (size !== undefined && bytes !== size) throw brokenOff();
     } catch (error) {
       throw idle.signal.aborted ? idle.signal.reason : error;
     } finally {
@@ -180,8 +191,8 @@ function webStore(address: string): Store {
     }
   }
 
-  function refusal({ status, statusText }: Response): Error {
-    const message = `${name}: the server answers ${status} ${statusText}`.trimEnd();
+  function refusal({ status, statusText }: Response, of = name): Error {
+    const message = `${of}: the server answers ${status} ${statusText}`.trimEnd();
     return ABSENT.has(status) ? new InputError(message) : new Error(message);
   }
 
@@ -190,7 +201,7 @@ function webStore(address: string): Store {
     if (response.ok) return readStart(response);
     await response.body?.cancel();
     if (ABSENT.has(response.status)) return undefined;
-    throw refusal(response);
+    throw refusal(response, `${name}${CHECKSUM_SUFFIX}`);
   }
 
   return {

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
@@ -8,6 +9,7 @@ import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
+import { MAIN } from '../../support/service.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
 const EXPORTED_AT = Date.UTC(2024, 1, 3);
@@ -19,6 +21,7 @@ class Origin {
   content: Buffer = markedLines(1);
   etag: string | undefined;
   checksum: string | undefined;
+  noChecksum = 404;
   /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
   readonly next: (Handle | undefined)[] = [];
   /** What was asked for: status and range of each answer. */
@@ -69,7 +72,9 @@ class Origin {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     if (request.url?.startsWith('/points.ndjson.sha256?signature=')) {
-      return void response.writeHead(this.checksum === undefined ? 404 : 200).end(this.checksum);
+      return void response
+        .writeHead(this.checksum === undefined ? this.noChecksum : 200)
+        .end(this.checksum);
     }
     response.once('close', () => {
       this.answers.push(`${response.statusCode} ${request.headers.range ?? ''}`.trim());
@@ -155,7 +160,7 @@ test('half an object that is whole to the server is refused, and the next one se
 });
 
 test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
-  const { origin, look, served, current, outcomes } = await start();
+  const { origin, look, served, current, outcomes, folder } = await start();
   const stale = (pattern: RegExp): Promise<void> =>
     until(`${pattern}`, () => pattern.test(current.stale?.reason ?? ''));
   const fresh = (): Promise<void> => until('all is well', () => current.stale === undefined);
@@ -169,13 +174,24 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await look();
   await stale(/the server answers 500 Internal Server Error$/);
   await fresh();
+  origin.noChecksum = 500;
+  await look();
+  await stale(/points\.ndjson\.sha256: the server answers 500/);
+  origin.noChecksum = 404;
+  await fresh();
   await origin.close();
   await look();
   await stale(/cannot be fetched: connect ECONNREFUSED/);
   origin.content = markedLines(2);
   await origin.open();
   await until('the new one is served', () => served()[0] === 2);
-  assert.is(outcomes.filter((one) => one === 'failed').length, 3);
+  assert.is(outcomes.filter((one) => one === 'failed').length, 4);
+  origin.content = markedLines(3);
+  origin.next.push(...Array.from({ length: 20 }, () => origin.sendPart(1_000, true, folder)));
+  await look();
+  await stale(/points\.ndjson: the connection broke off at byte \d+ of \d+$/);
+  origin.next.length = 0;
+  await fresh();
 });
 
 test('an object that changes while it is read is never mixed', async () => {
@@ -204,6 +220,22 @@ test('the checksum beside it decides whether it is whole', async () => {
   origin.checksum = `${digest(origin.content)}  points.ndjson\n`;
   await look();
   assert.is(served()[0], 2);
+});
+
+test('a process that is stopped in the middle of a download leaves nothing', async () => {
+  const [origin, folder] = [new Origin(), makeFolder()];
+  const address = await origin.open();
+  closeLater(() => origin.close());
+  const flags = ['--snapshot', address, '--downloads', folder, '--journal', 'none', '--port', '0'];
+  origin.next.push(undefined, origin.sendPart(1_000, false, folder));
+  const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--workers', '1'], {
+    stdio: 'ignore',
+  });
+  closeLater(() => child.kill('SIGKILL'));
+  await until('it downloads', () => readdirSync(folder).length > 0);
+  child.kill('SIGTERM');
+  await once(child, 'close');
+  assert.equal(readdirSync(folder), []);
 });
 
 test('a server that does not tell one file from the next is refused', async () => {
