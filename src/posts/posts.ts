@@ -228,7 +228,7 @@ export class PostWriter implements Posts {
 /** Bytes that a record has beside its draft, at most. */
 const OTHER_BYTES = 1_024;
 /** The file may have what the disk did not confirm. */
-const AGAIN = '; the same key may be sent again';
+const AGAIN = '; it may be there all the same: the same key may be sent again';
 
 /** The answer to a post whose key was used before: that of the first, as it was acknowledged. */
 function repeated({ id, movedFrom, record, key, sequence }: Post, request: PostRequest): PostReply {

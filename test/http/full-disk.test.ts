@@ -62,7 +62,9 @@ testUnless(
     await until('it says so', async () => !(await readyOf(service)).posts.accepted);
     const { posts } = await readyOf(service);
     assert.match(posts.reason!, /^the journal fails: the disk /);
-    for (const one of details) assert.match(one, `${posts.reason}; the same key may be`);
+    for (const one of details) {
+      assert.match(one, `not accepted: ${posts.reason}; it may be there all the same`);
+    }
     assert.is(details.length, 2);
 
     allow('unlimited', service);

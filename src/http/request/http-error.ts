@@ -102,9 +102,9 @@ export const exportEnded = (): HttpError =>
   tryLater('The export was ended: its points were replaced too often meanwhile.');
 export const overloaded = (): HttpError =>
   tryLater('The service is overloaded; try again in a moment.');
-/** Of a post that could not be stored. */
+/** Of a post that could not be stored, or of which that is not known. */
 export const unavailable = (reason: string): HttpError =>
-  tryLater(`The point was not stored: ${reason}. Try again in a moment.`);
+  tryLater(`The point was not accepted: ${reason}. Try again in a moment.`);
 
 export const internalError = (): HttpError =>
   new HttpError(500, { detail: 'Internal server error.' });
