@@ -167,7 +167,7 @@ test('an object is served, the next one, and no other', async () => {
   assert.is(served()[0], 3);
   await client.deleteObject({ Bucket, Key: 'points.ndjson' });
   await look();
-  assert.match(current.stale!.reason, /points\.ndjson: the store answers 404/);
+  assert.match(current.stale!.reason, /points\.ndjson: the store answers 404: NotFound$/);
   assert.is(served()[0], 3);
 });
 
@@ -208,10 +208,7 @@ test('a store that is gone leaves what is served, and is asked again', async () 
   await bucket.stop();
   await look();
   assert.is(served()[0], 1);
-  assert.match(
-    current.stale!.reason,
-    /gone\.ndjson: the store answers \w*(?:Error|TypeError|ECONNREFUSED)/,
-  );
+  assert.match(current.stale!.reason, /gone\.ndjson: cannot be fetched: /);
   await bucket.start();
   await look();
   assert.is(served()[0], 2);

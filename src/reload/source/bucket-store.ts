@@ -30,7 +30,10 @@ export async function bucketStore(address: string): Promise<Store> {
       if (error instanceof Changed) throw error;
       const { name, message } = error as Error;
       const status = storeStatus(error);
-      const reason = `${nameOf(key)}: the store answers ${status ?? name}: ${message}`;
+      // an answer to HEAD has no text
+      const said = message === 'UnknownError' ? name : message;
+      const what = status === undefined ? 'cannot be fetched' : `the store answers ${status}`;
+      const reason = `${nameOf(key)}: ${what}: ${said}`;
       throw new (ABSENT.has(status) ? InputError : Error)(reason, { cause: error });
     }
   }
