@@ -9,7 +9,7 @@ import {
 } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { renderPoint } from '../model/point.js';
-import { InputError, quote } from '../model/quote.js';
+import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
 import { acceptedOf, standingOf } from '../posts/adopt.js';
@@ -78,8 +78,10 @@ async function readService(
     throw new InputError(`${url}: ${cause instanceof Error ? cause.message : message}`);
   }
   if (!response.ok) {
-    const cure = CURES[response.status] ?? '';
-    throw new InputError(`${url}: the service answers ${response.status}${cure}`);
+    const { detail } = await response.json().catch(() => ({}));
+    const reason =
+      CURES[response.status] ?? (detail === undefined ? '' : `: ${inert(String(detail))}`);
+    throw new InputError(`${url}: the service answers ${response.status}${reason}`);
   }
   const name = response.headers.get('Waypost-Journal') ?? '';
   const through = Number(response.headers.get('Waypost-Sequence'));

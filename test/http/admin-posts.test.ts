@@ -60,6 +60,8 @@ test('compact, list and export take the address of a service that runs', async (
   const refused = await runInThread(['compact', FIXTURE_POINTS, base, compacted]);
   assert.is(refused.code, 1);
   assert.match(refused.stderr, /answers 401: put an admin's token into WAYPOST_ADMIN_TOKEN/);
+  const beyond = await refusal(readPosts(base, 10 * POSTS, 'secret'));
+  assert.match(beyond, /answers 410: The last post is 4152: 41500 is of another journal\. Begin/);
   const done = await runInThread(['compact', FIXTURE_POINTS, base, compacted], token);
   assert.is(done.code, 0, done.stderr);
   const [blocks, report] = await readOnePass(compacted);
