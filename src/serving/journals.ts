@@ -19,7 +19,7 @@ import { isAddress, isPattern } from '../reload/source/source.js';
 /** Between two tries to open a journal that another process owns, or that cannot be read. */
 const RETRY_MS = 100;
 const FOLDER_JOURNAL = 'waypost.journal';
-const OWN_JOURNAL = 'name a journal of its own for this one (--journal FILE)';
+const WAYS_OUT = 'name another journal (--journal FILE), or have it only read (--journal none)';
 
 type JournalSettings = Pick<
   ServeSettings,
@@ -49,7 +49,10 @@ export async function openConfiguredJournal(
     return await openPatiently(path, settings, logger, open);
   } catch (error) {
     // one that is there may hold points that were accepted: it is not passed over
-    if (!(error instanceof JournalUnwritable) || given !== undefined || isFile(path)) throw error;
+    if (!(error instanceof JournalUnwritable)) throw error;
+    if (given !== undefined || isFile(path)) {
+      throw new InputError(`${error.message}: ${WAYS_OUT}`, { cause: error });
+    }
     logger.warn({ path, reason: error.message }, 'points are only read');
     return undefined;
   }
@@ -99,7 +102,7 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
 function lastWord(error: Error, waitedMs: number): InputError {
   const cure =
     error instanceof JournalLocked
-      ? `: end that process, ${OWN_JOURNAL}, or have it only read (--journal none)`
+      ? `: end that process, ${WAYS_OUT}`
       : ': it may have points that were accepted; serve without it by --journal none';
   const seconds = Math.round(waitedMs / 1000);
   return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
