@@ -58,7 +58,7 @@ function isJournal(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return false;
   // to open a pipe would wait for whoever writes into it
-  if (!found.isFile()) throw new StoreError('refused', 'it is no regular file: name another one');
+  if (!found.isFile()) throw new StoreError('unwritable', 'it is no regular file');
   const begins = beginningOf(path);
   // an empty file is one that was about to become a journal
   if (begins === '' || begins === DATABASE_MARK) return begins !== '';
