@@ -92,7 +92,9 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
       const isLocked = error instanceof JournalLocked;
       if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
       const waited = performance.now() - began;
-      if (waited > (isLocked ? listenTimeout : journalWait)) throw lastWord(error, waited);
+      // a first try that took long was no wait
+      const hasWaited = round > 0 && waited > (isLocked ? listenTimeout : journalWait);
+      if (hasWaited) throw lastWord(error, waited);
       if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
       await delay(RETRY_MS);
     }
