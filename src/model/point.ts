@@ -189,7 +189,9 @@ function readFlag(value: unknown, fail: Fail): boolean {
 
 function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   if (isAbsent(value)) return undefined;
-  if (!Array.isArray(value)) return fail('tags', `must be a list of texts, got ${show(value)}`);
+  if (!Array.isArray(value)) {
+    return fail('tags', `must be a list of texts such as ["a","b"], got ${show(value)}`);
+  }
   if (value.length === 0) return undefined;
   for (const [index, tag] of value.entries()) {
     if (typeof tag !== 'string' || tag.trim() === '' || tag.includes('\0')) {

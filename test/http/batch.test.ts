@@ -129,6 +129,8 @@ test('a body that is no batch is refused as a whole', async () => {
     assert.is(reply.status, status, `${body.slice(0, 40)}: ${reply.text}`);
     assert.is(reply.headers['content-type'], 'application/json');
   }
+  const many = await send('{}\n'.repeat(1001), LINES_TYPE);
+  assert.match(many.text, /Got 1001 questions\. Expected at most 1000 at a time/);
   assert.is(linesOf(await send(JSON.stringify(Array(1000).fill({ page_size: 1 })))).length, 1000);
   const wrong = await ask(app.port, PATH);
   assert.equal([wrong.status, wrong.headers.allow], [405, 'POST, OPTIONS']);

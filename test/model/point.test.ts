@@ -98,7 +98,7 @@ test('each rule that is broken is named', () => {
     ]),
     [{ is_processed: 'true' }, 'is_processed: must be true or false, got "true"'],
     [{ is_processed: 1 }, 'is_processed: must be true or false, got 1'],
-    [{ tags: 'Noise' }, 'tags: must be a list of texts, got "Noise"'],
+    [{ tags: 'Noise' }, 'tags: must be a list of texts such as ["a","b"], got "Noise"'],
     [{ tags: ['x'.repeat(65)] }, 'tags: item 0 must have at most 64 characters'],
     [{ created_at: undefined }, 'created_at: is required'],
     [

@@ -226,7 +226,7 @@ function splitLines(bytes: Buffer): Buffer[] {
 
 function few<T>(questions: readonly T[]): readonly T[] {
   if (questions.length <= MAX_QUESTIONS) return questions;
-  const detail = `Too many questions. Expected at most ${MAX_QUESTIONS}.`;
+  const detail = `Got ${questions.length} questions. Expected at most ${MAX_QUESTIONS} at a time.`;
   throw new HttpError(413, { detail });
 }
 
