@@ -62,6 +62,9 @@ const serveCommand = program
     await serve(settings, strange);
   });
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
+program.hook('preAction', (_program, command) => {
+  if (command !== serveCommand) endWithReader(command.name() === 'diff' ? TROUBLE : undefined);
+});
 
 program
   .command('pack')
@@ -82,7 +85,6 @@ program
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackOptions) => {
     const { packSnapshot } = await import('./cli/pack.js');
-    endWithReader();
     await packSnapshot(input, output, { ...options, signal: interruption() });
   });
 
@@ -97,7 +99,6 @@ program
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: VerifyOptions) => {
     const { verify } = await import('./cli/verify.js');
-    endWithReader();
     process.exitCode = await verify(file, { ...options, signal: interruption() });
   });
 
@@ -126,7 +127,6 @@ program
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: ExportOptions) => {
     const { exportSnapshot } = await import('./cli/export.js');
-    endWithReader();
     await exportSnapshot(input, output, { ...options, signal: interruption() });
   });
 
@@ -150,7 +150,6 @@ program
   .exitOverride(({ exitCode }) => process.exit(exitCode && TROUBLE))
   .action(async (first: string, second: string, options: DiffOptions) => {
     const { diff } = await import('./cli/diff.js');
-    endWithReader(TROUBLE);
     process.exitCode = TROUBLE;
     process.exitCode = await diff(first, second, options);
   });
@@ -165,7 +164,6 @@ const generateCommand = program
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);
     const { generateSnapshot } = await import('./cli/generate.js');
-    endWithReader();
     await generateSnapshot({ ...options, print, signal: interruption() });
   });
 
@@ -230,7 +228,6 @@ journal
   .argument('<file>', FILE)
   .action(async (file: string) => {
     const { listJournal } = await import('./cli/journal-posts.js');
-    endWithReader();
     for await (const line of listJournal(file)) console.log(line);
   });
 
@@ -242,7 +239,6 @@ journal
   .option('--after <number>', 'leave out sequences up to this one', ANY, 0)
   .action(async (file: string, output: string, options: { after: number }) => {
     const { exportJournal } = await import('./cli/journal-posts.js');
-    endWithReader();
     const print = (line: string): void => console.error(line);
     await exportJournal(file, output, { ...options, stdout: process.stdout, print });
   });
@@ -270,7 +266,6 @@ program
   .addOption(timeZone())
   .action(async (snapshot: string, file: string, output: string, options: RunOptions) => {
     const { compactSnapshot } = await import('./cli/pack.js');
-    endWithReader();
     await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
   });
 

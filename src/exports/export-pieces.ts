@@ -4,7 +4,7 @@ import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches, DeltaRow } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
 import { wordsOf } from '../index/postings.js';
-import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
+import { type FetchedPage, fetchMixedPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
@@ -86,11 +86,7 @@ export class Export {
   #encode(found: number): Uint8Array<ArrayBuffer> {
     const { engine, delta } = this.#source;
     const { records, count } = engine.dataset;
-    const page =
-      delta === undefined
-        ? fetchPage(records, this.#rows, found)
-        : fetchMixedPage(records, count, delta, this.#rows, found);
-    return this.#encoder.add(page);
+    return this.#encoder.add(fetchMixedPage(records, count, delta, this.#rows, found));
   }
 }
 

@@ -21,8 +21,10 @@ export interface ServiceMetrics {
   text(): Promise<string>;
 }
 
-interface ExportNumbers {
+/** How many exports are under way, and what has become of others. */
+export interface ExportNumbers {
   readonly open: number;
+  /** Generations that exports hold, beside the one that is served. */
   readonly oldGenerations: number;
   readonly outcomes: Readonly<Record<string, number>>;
 }

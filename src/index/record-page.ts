@@ -67,15 +67,16 @@ export function fetchPage(
   return fetched({ memories, words, count, places, memoryOf, size });
 }
 
-/** The same for a page with rows of a delta: row `total + i` is row `i` of it. */
+/** The same for a page that may have rows of a delta: row `total + i` is row `i` of it. */
 export function fetchMixedPage(
   records: Records,
   total: number,
-  delta: Delta,
+  delta: Delta | undefined,
   rows: ArrayLike<Row>,
   count: number,
   room: PageRoom = new PageRoom(),
 ): FetchedPage {
+  if (delta === undefined) return fetchPage(records, rows, count, room);
   room.grow(count);
   const { places, memoryOf } = room;
   let size = Math.max(0, count - 1);

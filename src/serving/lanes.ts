@@ -10,6 +10,7 @@ import type {
   Waited,
 } from '../http/answer/question.js';
 import { isGone } from '../http/answer/slow-lane.js';
+import type { ExportNumbers } from '../http/metrics.js';
 import {
   exportEnded,
   type HttpError,
@@ -47,23 +48,7 @@ export type OfLane = SlowLane & {
   drop(exported: number): void;
 };
 
-/** What has become of exports, and how many are under way. */
-export interface ExportStats {
-  readonly open: number;
-  /** Generations that exports hold, beside the one that is served. */
-  readonly oldGenerations: number;
-  readonly outcomes: {
-    /** All of it was made. */
-    whole: number;
-    /** The reader left. */
-    left: number;
-    /** Ended, so that its generation could go. */
-    ended: number;
-    failed: number;
-    /** Never begun, since too many were under way. */
-    refused: number;
-  };
-}
+type Outcome = 'whole' | 'left' | 'ended' | 'failed' | 'refused';
 
 /** A question that waits for a thread. */
 interface Entry {
@@ -92,8 +77,12 @@ interface UnderWay {
  * a time, to its end. A thread that dies takes its question with it, which is not tried again, and
  * is replaced for the next one.
  */
-export class Lanes implements SlowLane, Follower, ExportStats {
-  readonly outcomes: ExportStats['outcomes'] = {
+export class Lanes implements SlowLane, Follower, ExportNumbers {
+  /**
+   * What has become of exports: all of it was made, its reader left, it ended so that its generation
+   * could go, it failed, or it was never begun, since too many were under way.
+   */
+  readonly outcomes: Record<Outcome, number> = {
     whole: 0,
     left: 0,
     ended: 0,
@@ -243,7 +232,7 @@ export class Lanes implements SlowLane, Follower, ExportStats {
   }
 
   /** Ends an export, also in its lane, which may have ended it by itself. */
-  #end(number: number, outcome: keyof ExportStats['outcomes']): void {
+  #end(number: number, outcome: Outcome): void {
     const its = this.#exports.get(number);
     if (!this.#exports.delete(number)) return;
     this.outcomes[outcome]++;

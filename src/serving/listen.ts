@@ -3,19 +3,11 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import type { ServeSettings } from '../cli/settings/values.js';
 import { InputError } from '../model/quote.js';
 
 /** What a server takes connections from: a socket that listens already, or its descriptor. */
 export type Place = Server | { readonly fd: number };
-
-/** Where to listen, and how long to try. */
-interface ListenSettings {
-  /** One or several with commas between. */
-  readonly host: string;
-  readonly port: number;
-  /** Milliseconds to wait for a port that is taken, such as by a process that is still ending. */
-  readonly listenTimeout: number;
-}
 
 /** As Node's HTTP server has them. */
 export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
@@ -24,11 +16,11 @@ export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 const PAUSE_MS = 100;
 
 /**
- * Opens a socket for each address of the host, again and again while the port is taken, until the
- * time is over or `signal` fires. Throws an InputError that says why it could not.
+ * Opens a socket for each address of the host, one or several with commas between, again and again
+ * while the port is taken, until the time is over or `signal` fires. Throws an InputError that says why it could not.
  */
 export async function openSockets(
-  { host, port, listenTimeout }: ListenSettings,
+  { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
   logger: Logger,
   signal: AbortSignal,
 ): Promise<Server[]> {

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
-import type { ServiceMetrics } from '../http/metrics.js';
+import type { ExportNumbers, ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { sharedArray } from '../index/shared-array.js';
 import { openTimeZone } from '../model/time-zone.js';
@@ -21,7 +21,7 @@ import { openLocalSource } from '../reload/source/local.js';
 import { isAddress, type Source } from '../reload/source/source.js';
 import { ReloadStats } from '../reload/stats.js';
 import { openIntake } from './intake.js';
-import { type ExportStats, Lanes, MOST_LANES } from './lanes.js';
+import { Lanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
 import type { Logs } from './log.js';
 import { startProgress } from './progress.js';
@@ -217,7 +217,7 @@ async function makeWeb(
     reloader: Reloader;
     journal: Journal | undefined;
   },
-  stats: readonly [ReloadStats, ThreadStats, PostStats, ExportStats],
+  stats: readonly [ReloadStats, ThreadStats, PostStats, ExportNumbers],
   log: Logs,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([

@@ -2,7 +2,7 @@ import type { Dataset } from '../index/dataset.js';
 import { type Delta, type DeltaMatches, deltaRecord } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
 import { type RowSet, rowsWith } from '../index/postings.js';
-import { type FetchedPage, fetchMixedPage, fetchPage } from '../index/record-page.js';
+import { type FetchedPage, fetchMixedPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { PROCESSED } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
@@ -72,10 +72,7 @@ export class Facts {
   /** The records of rows, on their way to the processor. */
   records(rows: Int32Array): FetchedPage {
     const { records, count } = this.#dataset;
-    const delta = this.#delta;
-    return delta === undefined
-      ? fetchPage(records, rows, rows.length)
-      : fetchMixedPage(records, count, delta, rows, rows.length);
+    return fetchMixedPage(records, count, this.#delta, rows, rows.length);
   }
 
   recordBytes(row: Row): number {

@@ -35,7 +35,7 @@ const heavy: Query = {
 /** The answer without what it took, its rows copied: the next query uses their memory again. */
 function plain(answer: PageRows | undefined): unknown {
   const rows = answer && [...answer.rows.subarray(0, answer.length)];
-  return answer && { ...answer, rows, effort: undefined };
+  return answer && { ...answer, rows, work: undefined };
 }
 
 function run(asked: Engine, query: Query, hints?: Hints, budget?: Budget): unknown {

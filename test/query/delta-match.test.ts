@@ -100,10 +100,10 @@ test('a page of rows of both tells by which way it was taken', () => {
     const accepted = acceptedMatches(delta, 500, filters);
     const query = { filters, ordering, page: 1, pageSize: 10 };
     const told = (['walk', 'mark', 'cells', 'select'] as const).map((accessPath) => {
-      const { effort } = engine.run(query, { accessPath }, accepted)!;
-      const { effort: alone } = engine.run(query, { accessPath })!;
-      assert.is(effort.accessPath, alone.accessPath, `${ordering}, ${accessPath}`);
-      return effort.accessPath;
+      const { work } = engine.run(query, { accessPath }, accepted)!;
+      const { work: alone } = engine.run(query, { accessPath })!;
+      assert.is(work.accessPath, alone.accessPath, `${ordering}, ${accessPath}`);
+      return work.accessPath;
     });
     assert.equal([...new Set(told)].sort(), ways);
   }

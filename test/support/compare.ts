@@ -90,7 +90,7 @@ export function allPages(engine: Engine, query: Omit<Query, 'page'>, hints: Hint
 
 /** The page without what it took, which differs by the way. */
 function pageOf(page: PageRows | undefined): unknown {
-  return page && { ...page, rows: [...page.rows.subarray(0, page.length)], effort: undefined };
+  return page && { ...page, rows: [...page.rows.subarray(0, page.length)], work: undefined };
 }
 
 /** Every choice that a planner could make. */

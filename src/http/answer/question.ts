@@ -1,10 +1,10 @@
 import type { DeltaMatches } from '../../index/delta.js';
 import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
-import type { Filters } from '../../model/query.js';
+import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
-import type { BodyMemory, Format, Page, QueryWork } from '../formats/representation.js';
+import type { BodyMemory, Format, Page } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
 import { pageTooLarge } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { QueryWork } from '../formats/representation.js';
+import type { QueryWork } from '../../model/query.js';
 import type { Context, Observe } from './context.js';
 import {
   type AnswerHead,

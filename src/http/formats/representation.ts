@@ -3,13 +3,13 @@ import type { Delta } from '../../index/delta.js';
 import {
   fetchedRecord,
   fetchMixedPage,
-  fetchPage,
   longestRecord,
   type PageCopier,
 } from '../../index/record-page.js';
 import { type Hash, hashBytes, hashRows } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
+import type { QueryWork } from '../../model/query.js';
 import type { Pair } from '../request/query-string.js';
 
 export interface Page {
@@ -30,14 +30,6 @@ export interface Page {
 }
 
 export type Offered = Readonly<Record<string, readonly string[]>>;
-
-export interface QueryWork {
-  /** Rows that were looked at one by one. */
-  readonly looks: number;
-  /** The form that the matches had, and the way in which the page was taken from them. */
-  readonly form: string;
-  readonly accessPath: string;
-}
 
 /** A link as GeoJSON and OGC API have it. */
 export interface Link {
@@ -220,10 +212,7 @@ export function pointRecords(
   copier: PageCopier,
 ): PageRecords {
   const { records, count: total } = dataset;
-  const page =
-    delta === undefined
-      ? fetchPage(records, rows, length, copier.room)
-      : fetchMixedPage(records, total, delta, rows, length, copier.room);
+  const page = fetchMixedPage(records, total, delta, rows, length, copier.room);
   return {
     count: page.count,
     size: page.size,

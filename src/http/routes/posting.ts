@@ -41,12 +41,6 @@ const REPLAYED = {
 };
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    admission: Admission | undefined;
-  }
-}
-
 /**
  * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before
  * the body is read, fields before the point is stored, and the answer comes once the point is
@@ -65,17 +59,17 @@ export function addPosting(
   const sender = new Sender(context, 'posting');
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const admission = request.admission!;
+    const admission = admit(request, context, posting);
     const sent = await read(request.raw, admission, posting, bodies);
     try {
       const { body } = sent;
       if (!admission.isPage || body.kind === 'json') {
-        return await accept(request, reply, requestOf(admission, sent));
+        return await accept(reply, admission, requestOf(admission, sent));
       }
       try {
         const said = { ...sent, body: bodyOfForm(body.fields) };
         const page = body.fields.get(PAGE_FIELD)?.at(-1);
-        return await accept(request, reply, requestOf(admission, said, page));
+        return await accept(reply, admission, requestOf(admission, said, page));
       } catch (error) {
         throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
       }
@@ -86,11 +80,10 @@ export function addPosting(
   }
 
   async function accept(
-    request: FastifyRequest,
     reply: FastifyReply,
+    { origin, isPage }: Admission,
     post: PostRequest,
   ): Promise<FastifyReply> {
-    const { origin, isPage } = request.admission!;
     const answer = await posts.post(post);
     if (answer.kind === 'refused') throw new HttpError(400, answer.problems);
     if (answer.kind === 'key_reused') throw keyReused();
@@ -119,17 +112,8 @@ export function addPosting(
     return reply;
   }
 
-  app.decorateRequest('admission', undefined);
-  app.route({
-    method: 'POST',
-    url: POINTS_PATH,
-    config: { observe: sender.observe },
-    onRequest(request, _reply, done) {
-      request.admission = admit(request, context, posting);
-      done();
-    },
-    handler: handle,
-  });
+  const { observe } = sender;
+  app.route({ method: 'POST', url: POINTS_PATH, config: { observe }, handler: handle });
 }
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;

@@ -108,7 +108,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       const accepted = matchBeside(served, query.filters, budget);
       const answer = engine.run(query, undefined, accepted, budget);
       if (answer === undefined) throw invalidPage();
-      const { count, page, pageCount, effort } = answer;
+      const { count, page, pageCount, work } = answer;
       const base = origin + POINTS_PATH;
       const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
@@ -117,7 +117,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
         records: pointRecords(engine.dataset, answer, copier),
         keys: query.keys,
         offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
-        work: effort,
+        work,
       };
     },
   });
