@@ -21,18 +21,16 @@ import { parseAfter } from './request/list-parameters.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
 
-export interface Service {
+/** What a web server answers from; a thread has the main one do all but what it reads itself. */
+export interface Service extends Posts, JournalReader, SlowLane {
   readonly current: Current;
-  /** Undefined where points are only read. */
-  readonly posts?: Posts | undefined;
-  /** The journal that operators read; undefined where points are only read. */
-  readonly journal?: JournalReader | undefined;
+  /** Whether points are taken; otherwise there is no journal, and nobody may ask for it. */
+  readonly isPosting: boolean;
   /**
    * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait
    * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
    */
   reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
-  readonly slowLane: SlowLane;
   metrics(): Promise<string>;
 }
 
@@ -80,13 +78,12 @@ export function addOperations(
     reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     return service.metrics();
   });
-  const { current, journal } = service;
-  const keptState = journal && createKeptState(current, journal);
+  const keptState = createKeptState(service.current, service);
   read(POSTS_PATH, async (request, reply) => {
     demandAdmin(request);
-    if (journal === undefined) throw new NotFound('This instance has no journal.');
+    if (!service.isPosting) throw new NotFound('This instance has no journal.');
     const after = parseAfter(parseQueryString(queryOf(request.raw.url!)));
-    const { name, lastSequence } = await keptState!(after);
+    const { name, lastSequence } = await keptState(after);
     reply.headers({
       'Content-Type': 'application/x-ndjson',
       'Cache-Control': 'no-store',
@@ -94,7 +91,7 @@ export function addOperations(
       'Waypost-Sequence': lastSequence,
     });
     if (request.method === 'HEAD') return reply.send();
-    return reply.send(Readable.from(postLines(journal, after ?? 0, lastSequence)));
+    return reply.send(Readable.from(postLines(service, after ?? 0, lastSequence)));
   });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
     demandAdmin(request);

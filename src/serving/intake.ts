@@ -28,7 +28,7 @@ const [PRUNE_MS, SWEEP_MS] = [60_000, 3_600_000];
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
  */
-interface Intake {
+export interface Intake {
   readonly posts: Posts | undefined;
   /** Has the posts that operators ask for. */
   readonly journal: Journal | undefined;

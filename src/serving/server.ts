@@ -4,11 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
-import type { ExportNumbers, ServiceMetrics } from '../http/metrics.js';
+import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { sharedArray } from '../index/shared-array.js';
 import { openTimeZone } from '../model/time-zone.js';
-import type { Journal } from '../posts/journal.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';
 import { PostStats } from '../posts/posts.js';
@@ -20,7 +19,7 @@ import { openAddressSource } from '../reload/source/address.js';
 import { openLocalSource } from '../reload/source/local.js';
 import { isAddress, type Source } from '../reload/source/source.js';
 import { ReloadStats } from '../reload/stats.js';
-import { openIntake } from './intake.js';
+import { type Intake, openIntake } from './intake.js';
 import { Lanes, MOST_LANES } from './lanes.js';
 import { openSockets } from './listen.js';
 import type { Logs } from './log.js';
@@ -123,8 +122,9 @@ async function start(
   const [{ web, service, metrics }] = await Promise.all([
     makeWeb(
       { ...shared, thread: 0 },
-      { current, reloader, posts: intake.posts, journal: intake.journal, slowLane: lanes },
-      [stats, threadStats, postStats, lanes],
+      intake,
+      reloader,
+      [current, lanes, stats, threadStats, postStats],
       log,
     ),
     showProgress(current, reloader.load()),
@@ -207,32 +207,24 @@ async function listenForOperators(
 /** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
-  {
-    current,
-    reloader,
-    posts,
-    journal,
-    slowLane,
-  }: Pick<Service, 'current' | 'posts' | 'slowLane'> & {
-    reloader: Reloader;
-    journal: Journal | undefined;
-  },
-  stats: readonly [ReloadStats, ThreadStats, PostStats, ExportNumbers],
+  { posts, journal }: Intake,
+  reloader: Reloader,
+  [current, lanes, ...stats]: readonly [Cell, Lanes, ReloadStats, ThreadStats, PostStats],
   log: Logs,
 ): Promise<{ web: Web; service: Service; metrics: ServiceMetrics }> {
   const [{ createWeb }, { createServiceMetrics }] = await Promise.all([
     import('./web.js'),
     import('../http/metrics.js'),
   ]);
-  const metrics = createServiceMetrics(current, ...stats);
+  const metrics = createServiceMetrics(current, ...stats, lanes);
   const service: Service = {
     current,
-    posts,
-    slowLane,
-    journal: journal && {
-      state: async () => journal.state,
-      read: (after, limit) => journal.read(after, limit),
-    },
+    isPosting: posts !== undefined,
+    post: (request) => posts!.post(request),
+    state: async () => journal!.state,
+    read: (after, limit) => journal!.read(after, limit),
+    ask: (question) => lanes.ask(question),
+    step: (step) => lanes.step(step),
     async reload(accept, isAwaited) {
       const { found, done } = reloader.look(accept);
       if (!isAwaited) return found;

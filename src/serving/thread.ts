@@ -33,18 +33,15 @@ const main: Calls<OfMain> = new Calls(parentPort!, {
     process.exit(0);
   },
 } satisfies OfThread);
-const isPosting = start.throttles !== undefined;
+const call =
+  <Name extends keyof OfMain>(name: Name) =>
+  (...given: Parameters<OfMain[Name]>) =>
+    main.call(name, ...given);
 const service: Service = {
   current,
-  reload: (accept, isAwaited) => main.call('reload', accept, isAwaited),
-  posts: isPosting ? { post: (request) => main.call('post', request) } : undefined,
-  slowLane: {
-    ask: (question) => main.call('ask', question),
-    step: (step) => main.call('step', step),
-  },
-  journal: isPosting
-    ? { state: () => main.call('state'), read: (...given) => main.call('read', ...given) }
-    : undefined,
+  isPosting: start.throttles !== undefined,
+  ...{ reload: call('reload'), post: call('post'), state: call('state'), read: call('read') },
+  ...{ ask: call('ask'), step: call('step') },
   async metrics() {
     const patience = delay(PATIENCE_MS, undefined, { ref: false });
     const told = await Promise.race([main.call('metrics'), patience]);

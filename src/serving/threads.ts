@@ -2,14 +2,12 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import type { ServeSettings } from '../cli/settings/values.js';
-import type { ExportPiece, LanePage, SlowLane } from '../http/answer/question.js';
+import type { ExportPiece, LanePage } from '../http/answer/question.js';
 import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
-import type { JournalReader } from '../posts/journal.js';
-import type { Posts } from '../posts/posts.js';
 import type { TokenTable } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
@@ -44,10 +42,7 @@ export type OfThread = {
 };
 
 /** What the main thread does for one that serves. */
-export type OfMain = Pick<Service, 'reload' | 'metrics'> &
-  Pick<Posts, 'post'> &
-  SlowLane &
-  Pick<JournalReader, 'state' | 'read'>;
+export type OfMain = Omit<Service, 'current' | 'isPosting'>;
 
 /** Metrics of a thread that come later are left out. */
 const METRICS_PATIENCE_MS = 1_000;
@@ -77,20 +72,11 @@ export interface Threads extends Follower {
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fds'>,
   sockets: readonly (readonly number[])[],
-  { reload, metrics, posts, slowLane, journal }: Service,
+  service: OfMain,
   stats: ThreadStats,
   died: (error: unknown) => void,
 ): Threads {
   let isClosing = false;
-  const ours: OfMain = {
-    reload,
-    metrics,
-    post: (request) => posts!.post(request),
-    ask: (question) => slowLane.ask(question),
-    step: (step) => slowLane.step(step),
-    state: () => journal!.state(),
-    read: (after, limit) => journal!.read(after, limit),
-  };
   const memory = (name: string, value: LanePage | ExportPiece): readonly ArrayBuffer[] =>
     name === 'ask' || name === 'step' ? memoryOf(value) : [];
   const members = sockets.map((fds, index) => {
@@ -100,7 +86,7 @@ export function startThreads(
     thread.on('exit', (code) => {
       if (!isClosing) died(new Error(`The thread ended with code ${code}.`));
     });
-    return { thread, calls: new Calls<OfThread>(thread, ours, memory) };
+    return { thread, calls: new Calls<OfThread>(thread, service, memory) };
   });
 
   return {

@@ -90,7 +90,7 @@ export async function createWeb(
         return isWarm ? settings.accessLog : 0;
       },
       writeHead: createWriteHead(),
-      slowLane: service.slowLane,
+      slowLane: service,
       note: (response) => backlog.note(response),
       closing: () => isClosing,
     },
@@ -134,30 +134,22 @@ export async function createWeb(
 
 function postingOf(
   settings: ServeSettings,
-  { posts, journal }: Service,
+  service: Service,
   streams: Int32Array,
   throttles: ThrottleMemory | undefined,
   logger: Logger,
 ): Posting | undefined {
-  if (posts === undefined || journal === undefined || throttles === undefined) return undefined;
-  const {
-    maxStreams,
-    requireToken = false,
-    postsPerAddress,
-    postsPerToken,
-    media,
-    downloads,
-    maxImageBytes,
-  } = settings;
+  if (throttles === undefined) return undefined;
+  const { maxStreams, requireToken = false, media, downloads, maxImageBytes } = settings;
   const incoming = media === undefined ? undefined : incomingOf(media, downloads);
   return {
-    posts,
-    journal,
+    posts: service,
+    journal: service,
     streams,
     maxStreams,
     requireToken,
-    addressThrottle: createThrottle(throttles, postsPerAddress),
-    tokenThrottle: createThrottle(throttles, postsPerToken),
+    addressThrottle: createThrottle(throttles, settings.postsPerAddress),
+    tokenThrottle: createThrottle(throttles, settings.postsPerToken),
     uploads: incoming === undefined ? undefined : createUploads(incoming, maxImageBytes, logger),
   };
 }

@@ -93,7 +93,7 @@ test('a request id is taken where it can be, and made up elsewhere', async () =>
     const bad = ['no "good" id', 'x'.repeat(129), '<b>"'];
     const made = await Promise.all(bad.map((given) => idFor(given, path)));
     for (const id of made) {
-      assert.match(String(id), /^[\w-]{8}-\d+$/);
+      assert.match(String(id), /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/);
       assert.not(String(id).includes(String(plain.pid)), 'nothing about the process that made it');
     }
     assert.is.not(made[0], made[1]);

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { createBuilder } from '../../src/reload/build.js';
-import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
@@ -180,14 +179,12 @@ test('a thread that cannot serve is heard of', async () => {
   const died = (reason: unknown): void => {
     error = reason;
   };
-  const noLane = (): never => {
-    throw new Error('no slow lane');
+  const never = (): never => {
+    throw new Error('nobody asks for it');
   };
   const service = {
-    current: new Cell(),
-    slowLane: { ask: noLane, step: noLane },
-    reload: async () => undefined,
-    metrics: async () => '',
+    ...{ reload: never, metrics: async () => '', post: never },
+    ...{ state: never, read: never, ask: never, step: never },
   };
   const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
   const shared = { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 };

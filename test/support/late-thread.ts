@@ -1,7 +1,6 @@
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { sharedArray } from '../../src/index/shared-array.js';
 import { createBuilder } from '../../src/reload/build.js';
-import { Cell } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';
 
@@ -15,8 +14,8 @@ const settings = {
   shutdownTimeout: 0,
 } as unknown as ServeSettings;
 
-const noLane = (): never => {
-  throw new Error('no slow lane');
+const never = (): never => {
+  throw new Error('nobody asks for it');
 };
 const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
@@ -26,8 +25,8 @@ const threads = startThreads(
   // it listens nowhere
   [[]],
   {
-    ...{ current: new Cell(), reload: async () => {}, metrics: async () => '' },
-    slowLane: { ask: noLane, step: noLane },
+    ...{ reload: never, metrics: async () => '', post: never },
+    ...{ state: never, read: never, ask: never, step: never },
   },
   stats,
   (error) => tell(`died: ${error}`),

@@ -10,41 +10,36 @@ const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
 /** Characters of a text that a table shows; the JSON has all of it. */
 const MOST_SHOWN = 280;
 
+/** A column for the value of one key. */
+function column(
+  label: string,
+  key: string,
+  show: (value: unknown, site: Site) => Html = text,
+): Column {
+  return { label, keys: [key], cell: (record, site) => show(record[key], site) };
+}
+
 export const POINT_COLUMNS: readonly Column[] = [
-  { label: 'Id', keys: ['id'], cell: ({ id }, site) => pointLink(id, site) },
-  { label: 'Image', keys: ['image'], cell: ({ image }, site) => thumbnail(image, site) },
-  {
-    label: 'Comment',
-    keys: ['comment'],
-    cell: ({ comment }) => html`<div class="long">${text(comment)}</div>`,
-  },
-  { label: 'Tags', keys: ['tags'], cell: ({ tags }) => list(tags) },
-  { label: 'Status', keys: ['status'], cell: ({ status }) => text(status) },
-  { label: 'Processed', keys: ['is_processed'], cell: (one) => yesOrNo(one['is_processed']) },
+  column('Id', 'id', pointLink),
+  column('Image', 'image', thumbnail),
+  column('Comment', 'comment', (comment) => html`<div class="long">${text(comment)}</div>`),
+  column('Tags', 'tags', list),
+  column('Status', 'status'),
+  column('Processed', 'is_processed', yesOrNo),
   { label: 'Place', keys: ['lat', 'lon'], cell: ({ lat, lon }) => place(lat, lon) },
-  { label: 'Created', keys: ['created_at'], cell: (one) => time(one['created_at']) },
-  { label: 'Modified', keys: ['modified_at'], cell: (one) => time(one['modified_at']) },
-  { label: 'By', keys: ['created_by'], cell: (one) => text(one['created_by']) },
+  column('Created', 'created_at', time),
+  column('Modified', 'modified_at', time),
+  column('By', 'created_by'),
 ];
 
 export const NOTIFICATION_COLUMNS: readonly Column[] = [
-  { label: 'Id', keys: ['id'], cell: ({ id }) => text(id) },
-  {
-    label: 'Comment',
-    keys: ['comment'],
-    cell: ({ comment }) => text(fieldsOf(comment)['comment']),
-  },
-  { label: 'By', keys: ['comment'], cell: ({ comment }) => text(fieldsOf(comment)['user']) },
-  {
-    label: 'Created',
-    keys: ['comment'],
-    cell: ({ comment }) => time(fieldsOf(comment)['created_at']),
-  },
-  {
-    label: 'Point',
-    keys: ['comment'],
-    cell: ({ comment }, site) => pointLink(fieldsOf(comment)['map_data_point'], site),
-  },
+  column('Id', 'id'),
+  column('Comment', 'comment', (comment) => text(fieldsOf(comment)['comment'])),
+  column('By', 'comment', (comment) => text(fieldsOf(comment)['user'])),
+  column('Created', 'comment', (comment) => time(fieldsOf(comment)['created_at'])),
+  column('Point', 'comment', (comment, site) =>
+    pointLink(fieldsOf(comment)['map_data_point'], site),
+  ),
 ];
 
 export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
