@@ -68,14 +68,14 @@ export function createOpener(
   };
 }
 
-/** The features without those that show the same point again, in another layer or tile. */
+/** The features without those that show the same again, in another layer, tile or world. */
 function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
-  const byId = new Map<unknown, MapGeoJSONFeature>();
+  const byKey = new Map<string, MapGeoJSONFeature>();
   for (const feature of features) {
-    const { id } = feature.properties;
-    if (!byId.has(id)) byId.set(id, feature);
+    const key = keyOf(feature);
+    if (!byKey.has(key)) byKey.set(key, feature);
   }
-  return [...byId.values()];
+  return [...byKey.values()];
 }
 
 /** What is said of a point. Users wrote it: it becomes text, never markup. */
@@ -138,10 +138,9 @@ function element<Name extends keyof HTMLElementTagNameMap>(
 /** What a map shows, in words, for those who do not see it. */
 export function summaryOf(map: MapLibre): string {
   const [records, points, clusters] = OPENABLE.map((layer) => {
-    const found = map.queryRenderedFeatures({ layers: [layer] });
     // neighbouring tiles and worlds repeat what lies at their edges
-    const distinct = new Map(found.map((one) => [keyOf(one), one.properties]));
-    return [...distinct.values()];
+    const found = distinct(map.queryRenderedFeatures({ layers: [layer] }));
+    return found.map(({ properties }) => properties);
   }) as [object[], object[], { point_count: number }[]];
   const matches = clusters.reduce((sum, one) => sum + one.point_count, points.length);
   const groups = `${clusters.length} clusters and ${points.length} single points`;

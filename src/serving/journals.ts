@@ -11,7 +11,7 @@ import {
   type OwnJournal,
   type SharedJournal,
 } from '../posts/journal.js';
-import { isDatabaseAddress } from '../posts/postgres-address.js';
+import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import type { DatabaseJournalOptions } from '../posts/postgres-journal.js';
 import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
 import { isAddress, isPattern } from '../reload/source/source.js';
@@ -64,10 +64,7 @@ async function openShared(
   options: DatabaseJournalOptions,
   logger: Logger,
 ): Promise<SharedJournal> {
-  const [{ parseDatabaseAddress }, { openDatabaseJournal }] = await Promise.all([
-    import('../posts/postgres-address.js'),
-    import('../posts/postgres-journal.js'),
-  ]);
+  const { openDatabaseJournal } = await import('../posts/postgres-journal.js');
   const database = parseDatabaseAddress(address);
   return openPatiently(database.name, settings, logger, () =>
     openDatabaseJournal(database, { ...options, timeoutMs: settings.journalTimeout }),

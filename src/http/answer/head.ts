@@ -21,7 +21,7 @@ export interface Facts {
   readonly name: string;
   readonly allow: string;
   /** Whether answers depend on the token, so that no shared cache may keep them. */
-  readonly isPersonal: boolean;
+  readonly isPersonal?: boolean;
   /** Whether answers are the same whatever the client accepts. */
   readonly isFile?: boolean;
 }
@@ -39,7 +39,7 @@ export class Heads {
 
   constructor({ compress, corsOrigin }: Pick<Dependence, 'compress' | 'corsOrigin'>, facts: Facts) {
     this.#fixed = fixedHeaders(facts.allow, { compress, corsOrigin, ...facts });
-    this.#caching = facts.isPersonal ? 'private, no-cache' : 'no-cache';
+    this.#caching = facts.isPersonal === true ? 'private, no-cache' : 'no-cache';
   }
 
   /** `content` tells the answer from all others of its snapshot and format. */

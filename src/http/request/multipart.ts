@@ -101,7 +101,8 @@ export async function readMultipart(
       refuse = reject;
       const tooMany = (): void => reject(tooManyFields());
       parser.once('partsLimit', tooMany).once('fieldsLimit', tooMany);
-      parser.once('filesLimit', () => reject(tooManyFiles()));
+      const detail = `Too many files. Expected at most ${MAX_FILES}.`;
+      parser.once('filesLimit', () => reject(new HttpError(413, { detail })));
       parser.on('field', (name, value) => addTo(fields, name, value));
       parser.on('file', (name, given, fileName) => addFile(name, given, fileName));
       parser.on('error', reject);
@@ -147,10 +148,6 @@ function createParser({ headers }: IncomingMessage, uploads: Uploads | undefined
 
 function imageTooLarge({ maxBytes }: Uploads): HttpError {
   return imageError(413, `The image is too large. Expected at most ${maxBytes} bytes.`);
-}
-
-function tooManyFiles(): HttpError {
-  return new HttpError(413, { detail: `Too many files. Expected at most ${MAX_FILES}.` });
 }
 
 function imageError(status: number, text: string): HttpError {

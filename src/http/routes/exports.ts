@@ -25,7 +25,7 @@ const PROOF_BYTES = 8 * 1024 * 1024;
 /** A reader that takes longer for a piece is slow. */
 const SLOW_MS = 100;
 
-const FACTS = { name: 'export', allow: ALLOW_READ, isPersonal: false, isFile: true };
+const FACTS = { name: 'export', allow: ALLOW_READ, isFile: true };
 
 export const EXPORT_ADDRESS: Address = {
   ...FACTS,

@@ -95,7 +95,7 @@ interface Place {
   readonly kept: readonly Pair[];
 }
 
-const COMMON = { allow: ALLOW_READ, isPersonal: false, parses: [] };
+const COMMON = { allow: ALLOW_READ, parses: [] };
 
 function documentAddress(
   { zone }: ViewContext,

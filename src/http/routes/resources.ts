@@ -91,7 +91,7 @@ export function openapiAddresses(
 ): readonly ReadAddress<undefined>[] {
   const texts = new Map<string, string>();
   const openapi: ReadAddress<undefined> = {
-    ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ },
     title: 'OpenAPI document',
     description:
       'This interface described for programs, as OpenAPI 3.1, or 3.0 for who asks for it.',

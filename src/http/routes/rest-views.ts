@@ -88,7 +88,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
   const own = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
   const page = { ...pointSubject(context), ...own };
   return withPage(context, page, {
-    ...{ name: 'points', path: POINTS_PATH, isPersonal: false },
+    ...{ name: 'points', path: POINTS_PATH },
     ...{ parameters, formats: POINT_FORMATS },
     allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
     title: 'Map Data Points List',
@@ -132,7 +132,7 @@ export interface WantedPoint {
 export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
   const page = { ...pointSubject(context), name: 'Map data point', crumbs: [HOME, LIST] };
   return withPage(context, page, {
-    ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ },
     ...{ title: 'Map Data Point Instance', description: 'One geolocated note.' },
     ...{ parameters: POINT_PARAMETERS, pathParameters: parameters('id'), formats: POINT_FORMATS },
     read({ path: { id }, pairs }) {
@@ -192,7 +192,7 @@ export function rootView(context: ViewContext): ReadAddress<undefined> {
   const links = ['map_data_points', 'notifications'].map((key) => ({ key, href: String }));
   const page = { links };
   return withPage(context, page, {
-    ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ name: 'root', path: ROOT_PATH, allow: ALLOW_READ },
     ...{ title: 'Waypost', description: 'The resources of this service.' },
     ...{ parameters: parameters('format'), formats: [JSON_FORMAT] },
     read: () => undefined,

@@ -33,7 +33,7 @@ interface WantedTile extends TileQuery {
 /** `GET /tiles/{z}/{x}/{y}.mvt`: the clusters and points of a tile. */
 export function tileView({ zone }: ViewContext): ReadAddress<WantedTile> {
   return {
-    ...{ name: 'tile', path: TILE_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ name: 'tile', path: TILE_PATH, allow: ALLOW_READ },
     title: 'Vector Tile',
     description: 'A Mapbox Vector Tile 2.1: clusters, and the points that are alone in their cell.',
     ...{ parameters: TILE_PARAMETERS, pathParameters: TILE_PATH_PARAMETERS },
@@ -54,7 +54,7 @@ export function tileView({ zone }: ViewContext): ReadAddress<WantedTile> {
 /** `GET /tiles/points.json`: TileJSON 3.0.0, which tells maps where the tiles are. */
 export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
   return {
-    ...{ name: 'tiles', path: TILE_SET_PATH, allow: ALLOW_READ, isPersonal: false },
+    ...{ name: 'tiles', path: TILE_SET_PATH, allow: ALLOW_READ },
     title: 'Tile Set',
     description: 'TileJSON 3.0.0: where the tiles are, and what is in them.',
     parameters: TILE_PARAMETERS,
