@@ -1,10 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import {
+  type FastifyContextConfig,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  fastify,
+} from 'fastify';
 import type { Tokens } from '../posts/tokens/file.js';
 import { createAtLeast } from './answer/at-least.js';
 import type { Context, Observe } from './answer/context.js';
 import { corsHeaders, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
+import type { Address } from './answer/question.js';
 import { JSON_FORMAT } from './formats/json-format.js';
 import { createGate, type Handler } from './gate.js';
 import {
@@ -18,7 +25,7 @@ import {
 import { addOperations, type Service } from './operations.js';
 import { PAGE_NEGOTIATION, PAGE_OFFER, sendErrorPage } from './pages/page-format.js';
 import type { Subject } from './pages/site.js';
-import { BATCH_PATH, POINTS_PATH } from './request/addresses.js';
+import { BATCH_PATH, POINTS_PATH, patternOf } from './request/addresses.js';
 import { userOf } from './request/client.js';
 import {
   HttpError,
@@ -28,18 +35,12 @@ import {
   overloaded,
   wrongMethod,
 } from './request/http-error.js';
-import { originForm, queryOf } from './request/origin.js';
+import { originForm, pathOf, queryOf } from './request/origin.js';
 import { last, parseQueryString } from './request/query-string.js';
 import { addBatch } from './routes/batch.js';
 import { addMedia, addStatic, addViewer } from './routes/files.js';
 import { addPosting } from './routes/posting.js';
-import {
-  addFrontDoor,
-  addResource,
-  addSlash,
-  createFinder,
-  createResources,
-} from './routes/resources.js';
+import { addFrontDoor, addResource, addSlash, createResources } from './routes/resources.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -55,6 +56,8 @@ declare module 'fastify' {
     observe?: Observe;
     /** Whether the route sends files, whatever a client accepts. */
     isFile?: boolean;
+    /** Of a route of clients; absent where another one of the address has it. */
+    address?: Pick<Address, 'path' | 'allow' | 'subject'>;
   }
 }
 
@@ -132,10 +135,13 @@ export function createApp(parts: AppParts): FastifyInstance {
     done();
   });
 
-  const resources = audience === 'operators' ? [] : createResources(context, audience === 'all');
-  const findResource = audience === 'operators' ? () => undefined : createFinder(resources, media);
+  const addresses: (readonly [RegExp, NonNullable<FastifyContextConfig['address']>])[] = [];
+  app.addHook('onRoute', ({ config: { address } = {} }) => {
+    if (address !== undefined) addresses.push([patternOf(address.path), address]);
+  });
   const fail = ({ method, raw }: FastifyRequest, reply: FastifyReply, error?: Error): void => {
-    const resource = findResource(raw.url!);
+    const path = pathOf(raw.url!);
+    const [, resource] = addresses.find(([pattern]) => pattern.test(path)) ?? [];
     if (resource !== undefined && !reply.hasHeader('Allow')) reply.header('Allow', resource.allow);
     // Fastify wants a content type of QUERY before it asks whether there is such a route
     const isWrong = (error === undefined || method === 'QUERY') && resource !== undefined;
@@ -148,12 +154,14 @@ export function createApp(parts: AppParts): FastifyInstance {
   if (audience !== 'clients') {
     addOperations(app, service, context.tokens, adminToken, audience === 'operators');
   }
-  for (const resource of resources) addResource(app, resource, context);
   if (audience !== 'operators') {
-    addFrontDoor(app, context);
+    // before the address of a point, which would have this one, too
     addBatch(app, context);
     addSlash(app, BATCH_PATH, context);
-    const subject = findResource(POINTS_PATH)?.subject;
+    const resources = createResources(context, audience === 'all');
+    for (const resource of resources) addResource(app, resource, context);
+    addFrontDoor(app, context);
+    const { subject } = resources.find(({ path }) => path === POINTS_PATH)!;
     if (posting !== undefined) addPosting(app, context, posting, subject!);
     addStatic(app, context);
     addViewer(app, context);

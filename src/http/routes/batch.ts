@@ -34,7 +34,7 @@ import { joinList, type Pair } from '../request/query-string.js';
 import { addOtherAddress } from './files.js';
 import { pointsView } from './rest-views.js';
 
-export const ALLOW_BATCH = 'POST, OPTIONS';
+const ALLOW_BATCH = 'POST, OPTIONS';
 /** How long a batch is worked on in a turn of the event loop, and what a question may cost then. */
 const SLICE_MS = 0.5;
 const QUESTION_COST = AT_ONCE / 2;

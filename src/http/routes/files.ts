@@ -33,7 +33,8 @@ export function addOtherAddress(
 ): void {
   const allow = [...methods, 'OPTIONS'].join(', ');
   const headers = { Allow: allow, ...preflightHeaders(allow) };
-  app.route({ method: [...methods], url, config, handler });
+  const address = { path: url, allow };
+  app.route({ method: [...methods], url, config: { ...config, address }, handler });
   app.route({
     method: 'OPTIONS',
     url,
@@ -44,11 +45,6 @@ export function addOtherAddress(
 
 const STATIC_FILE_PATH = `${STATIC_PATH}:version/:file`;
 const IMAGE_PATH = `${IMAGES_PATH}:id/:name`;
-
-/** The addresses that send files, of which images are there with `media` alone. */
-export function filePaths(media: string | undefined): readonly string[] {
-  return [STATIC_FILE_PATH, VIEWER_PATH, ...(media === undefined ? [] : [IMAGE_PATH])];
-}
 
 /** Adds an address that sends files. */
 function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod): void {

@@ -11,17 +11,15 @@ import {
   BATCH_PATH,
   OGC_API_PATH,
   OPENAPI_PATH,
-  patternOf,
   ROOT_PATH,
   templateOf,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
-import { ALLOW_BATCH, batchView } from './batch.js';
+import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
 import { createExportHandler, EXPORT_ADDRESS } from './exports.js';
-import { filePaths } from './files.js';
 import { ogcAddresses } from './ogc.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
@@ -134,26 +132,11 @@ function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
   return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
 }
 
-type Known = Pick<Resource, 'path' | 'allow' | 'subject'>;
-
-/** Makes what finds the address of a request's target among resources and others of clients. */
-export function createFinder(
-  resources: readonly Known[],
-  media: string | undefined,
-): (target: string) => Known | undefined {
-  const files = filePaths(media).map((path) => ({ path, allow: ALLOW_READ }));
-  const all: Known[] = [{ path: BATCH_PATH, allow: ALLOW_BATCH }, ...resources, ...files];
-  const addresses = all.map((known) => ({ known, pattern: patternOf(known.path) }));
-  return (target) => {
-    const path = pathOf(target);
-    return addresses.find(({ pattern }) => pattern.test(path))?.known;
-  };
-}
-
 /** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
   const { path, get } = resource;
-  app.route({ method: ['GET', 'HEAD'], url: path, handler: get });
+  const config = { address: resource };
+  app.route({ method: ['GET', 'HEAD'], url: path, config, handler: get });
   app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
 
   if (!path.endsWith('/')) return;
