@@ -1,10 +1,10 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import type { ExportQuery } from '../http/request/list-parameters.js';
 import type { Dataset } from '../index/dataset.js';
-import type { Delta, DeltaMatches, DeltaRow } from '../index/delta.js';
+import { type Delta, type DeltaMatches, type DeltaRow, deltaRecord } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
 import { wordsOf } from '../index/postings.js';
-import { type FetchedPage, fetchMixedPage } from '../index/record-page.js';
+import { type FetchedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
 import type { RecordKey } from '../model/point.js';
@@ -78,15 +78,11 @@ export class Export {
   next(bytes: number): Piece {
     const found = this.#walk.take(this.#rows, this.#encoder.piece?.bytes ?? bytes);
     const isLast = this.left === 0;
-    const parts = found === 0 ? [] : [this.#encode(found)];
+    const { engine, delta } = this.#source;
+    const page = fetchPage(engine.dataset, delta, this.#rows, found);
+    const parts = found === 0 ? [] : [this.#encoder.add(page)];
     const piece = isLast ? joined([...parts, this.#encoder.end()]) : parts[0]!;
     return { bytes: this.#gzip?.(piece, isLast) ?? piece, isLast };
-  }
-
-  #encode(found: number): Uint8Array<ArrayBuffer> {
-    const { engine, delta } = this.#source;
-    const { records, count } = engine.dataset;
-    return this.#encoder.add(fetchMixedPage(records, count, delta, this.#rows, found));
   }
 }
 
@@ -182,7 +178,8 @@ class Walk {
     for (let size = 0; found < rows.length && size < bytes && this.left > 0; found++) {
       const row = this.#next(count);
       rows[found] = row;
-      size += row < count ? recordLength(records, row) : deltaLengthOf(this.#delta!, row - count);
+      size +=
+        row < count ? recordLength(records, row) : deltaRecord(this.#delta!, row - count).length;
       this.left--;
     }
     return found;
@@ -219,8 +216,4 @@ class Walk {
       delta.id[beside]! - byId.keys[byId.ranks[own]!]!;
     return this.#isDescending ? difference > 0 : difference < 0;
   }
-}
-
-function deltaLengthOf({ ends }: Delta, row: number): number {
-  return ends[row]! - (row === 0 ? 0 : ends[row - 1]!);
 }

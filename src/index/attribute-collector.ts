@@ -1,18 +1,15 @@
 import { TextNumbers } from '../formats/attributes.js';
 import type { AttributeColumns } from '../formats/block.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
-import type { DeltaAttributes, DeltaRow } from './delta.js';
 import type { Row } from './order.js';
 import {
   type Attributes,
-  buildFlagPostings,
   buildPostings,
   eachRow,
   NOBODY,
   numbersOf,
   type RowValues,
   sortTexts,
-  wordsOf,
 } from './postings.js';
 import { sharedArray } from './shared-array.js';
 
@@ -24,16 +21,14 @@ export class AttributeCollector {
   readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
   readonly #status: Uint32Array;
   readonly #user: Uint32Array;
-  readonly #isProcessed: Int32Array;
-  readonly #hasImage: Int32Array;
+  readonly #flags: Uint8Array;
   readonly #tags = new Tagged();
 
   constructor(count: number) {
     this.#count = count;
     this.#status = new Uint32Array(count);
     this.#user = new Uint32Array(count);
-    this.#isProcessed = sharedArray(Int32Array, wordsOf(count));
-    this.#hasImage = sharedArray(Int32Array, wordsOf(count));
+    this.#flags = new Uint8Array(count);
   }
 
   /** Takes the points of a block: their rows are those from `first` on, or what `rowOf` has there. */
@@ -46,9 +41,7 @@ export class AttributeCollector {
       const row = rowOf === undefined ? first + i : rowOf[first + i]!;
       this.#status[row] = statuses[columns.status[i]!]!;
       this.#user[row] = this.#numberOfUser(createdBy[i]!);
-      const flag = flags[i]!;
-      setBit(this.#isProcessed, row, +((flag & PROCESSED) > 0));
-      setBit(this.#hasImage, row, +((flag & IMAGE) > 0));
+      this.#flags[row] = flags[i]!;
       for (const end = tag + tagCounts[i]!; tag < end; tag++) {
         this.#tags.add(row, tags[columns.tags[tag]!]!);
       }
@@ -69,28 +62,9 @@ export class AttributeCollector {
     eachRow(createdBy.postings, 1, (row, value) => {
       this.#user[rowOf(row)] = users[value]!;
     });
-    eachRow(isProcessed, 1, (row) => setBit(this.#isProcessed, rowOf(row), 1));
-    eachRow(hasImage, 1, (row) => setBit(this.#hasImage, rowOf(row), 1));
-  }
-
-  addDeltaRow(
-    { flags, createdBy, texts, textEnds }: DeltaAttributes,
-    from: DeltaRow,
-    row: Row,
-  ): void {
-    this.#user[row] = this.#numberOfUser(createdBy[from]!);
-    setBit(this.#isProcessed, row, +((flags[from]! & PROCESSED) > 0));
-    setBit(this.#hasImage, row, +((flags[from]! & IMAGE) > 0));
-    const bytes = Buffer.from(texts.buffer, texts.byteOffset, texts.byteLength);
-    const end = textEnds[from]!;
-    let start = from === 0 ? 0 : textEnds[from - 1]!;
-    for (let isStatus = true; start <= end; isStatus = false) {
-      const zero = bytes.indexOf(0, start);
-      const to = zero < 0 ? end : Math.min(zero, end);
-      if (isStatus) this.#status[row] = this.#statusTexts.add(bytes, start, to);
-      else this.#tags.add(row, this.#tagTexts.add(bytes, start, to));
-      start = to + 1;
-    }
+    const flags = this.#flags;
+    eachRow(isProcessed, 1, (row) => (flags[rowOf(row)]! |= PROCESSED));
+    eachRow(hasImage, 1, (row) => (flags[rowOf(row)]! |= IMAGE));
   }
 
   #numberOfUser(user: number): number {
@@ -106,7 +80,11 @@ export class AttributeCollector {
 
   finish(): Attributes {
     const count = this.#count;
-    const byRow = (values: Uint32Array): RowValues => ({ rows: undefined, values, length: count });
+    const byRow = (values: RowValues['values']): RowValues => {
+      return { rows: undefined, values, length: count };
+    };
+    const flag = (bit: number): RowValues =>
+      byRow(this.#flags.map((flags) => ((flags & bit) === 0 ? 0 : 1)));
     const status = sortTexts(this.#statusTexts.keys());
     renumber(this.#status, count, status.places);
     this.#tags.sort(count);
@@ -128,14 +106,10 @@ export class AttributeCollector {
         postings: buildPostings(count, tags.places.length, this.#tags),
       },
       createdBy: { users, postings: buildPostings(count, users.length, byRow(this.#user)) },
-      isProcessed: buildFlagPostings(count, this.#isProcessed),
-      hasImage: buildFlagPostings(count, this.#hasImage),
+      isProcessed: buildPostings(count, 2, flag(PROCESSED)),
+      hasImage: buildPostings(count, 2, flag(IMAGE)),
     };
   }
-}
-
-function setBit(bits: Int32Array, row: Row, bit: number): void {
-  bits[row >>> 5]! |= bit << (row & 31);
 }
 
 function renumber(numbers: Uint32Array, length: number, places: Uint32Array): void {

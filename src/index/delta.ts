@@ -34,7 +34,16 @@ export interface Delta {
   readonly bytes: Uint8Array;
   /** The same memory, to be read in words. */
   readonly words: DataView;
-  readonly attributes: DeltaAttributes;
+  /** {@link PROCESSED} and {@link IMAGE}. */
+  readonly flags: Uint32Array;
+  /** {@link NOBODY} where there is no user. */
+  readonly createdBy: Float64Array;
+  /**
+   * The status and, each behind a byte 0, the tags of each row, as JSON has them in its quotes: no
+   * more bytes than its record has.
+   */
+  readonly texts: Uint8Array;
+  readonly textEnds: Uint32Array;
 }
 
 /** Rows of a delta that are part of an answer. */
@@ -57,12 +66,15 @@ export interface AcceptedPoint {
   readonly record: Uint8Array;
 }
 
+/** Columns with a number a row. */
+const COLUMNS = ['id', 'createdAt', 'modifiedAt', 'sequence', 'flags', 'createdBy'] as const;
+
 /**
  * Makes an empty delta of a generation that has all points accepted up to the sequence `base`.
  * Memory is taken from the system only where something is written to it.
  */
 export function createDelta(capacity: DeltaSize, base = 0): Delta {
-  return allocateDelta(capacity, capacity.bytes, { base, baseTime: Number.NEGATIVE_INFINITY });
+  return allocateDelta(capacity, base, Number.NEGATIVE_INFINITY);
 }
 
 /**
@@ -71,20 +83,19 @@ export function createDelta(capacity: DeltaSize, base = 0): Delta {
  */
 export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSize): Delta {
   const length = deltaLength(delta);
-  const from = endOf(delta, merged - 1);
-  const to = endOf(delta, length - 1);
-  const next = allocateDelta(capacity, capacity.bytes, {
-    base: lastSequence(delta, merged),
-    baseTime: lastTime(delta, merged),
-  });
-  next.coords.set(delta.coords.subarray(2 * merged, 2 * length));
-  for (const column of ['id', 'createdAt', 'modifiedAt', 'sequence'] as const) {
-    next[column].set(delta[column].subarray(merged, length));
+  const { ends, textEnds } = delta;
+  const next = allocateDelta(capacity, lastSequence(delta, merged), lastTime(delta, merged));
+  for (const column of COLUMNS) next[column].set(delta[column].subarray(merged, length));
+  for (const column of ['coords', 'rowHashes'] as const) {
+    next[column].set(delta[column].subarray(2 * merged, 2 * length));
   }
-  next.rowHashes.set(delta.rowHashes.subarray(2 * merged, 2 * length));
-  copyAttributes(next.attributes, delta.attributes, merged, length);
-  next.bytes.set(delta.bytes.subarray(from, to));
-  for (let row = merged; row < length; row++) next.ends[row - merged] = delta.ends[row]! - from;
+  const [from, textFrom] = [endBefore(ends, merged), endBefore(textEnds, merged)];
+  next.bytes.set(delta.bytes.subarray(from, endBefore(ends, length)));
+  next.texts.set(delta.texts.subarray(textFrom, endBefore(textEnds, length)));
+  for (let row = merged; row < length; row++) {
+    next.ends[row - merged] = ends[row]! - from;
+    next.textEnds[row - merged] = textEnds[row]! - textFrom;
+  }
   Atomics.store(next.published, 0, length - merged);
   return next;
 }
@@ -106,13 +117,13 @@ export function lastTime({ baseTime, createdAt }: Delta, length: DeltaRow): numb
 
 export function sizeOf(delta: Delta): DeltaSize {
   const rows = deltaLength(delta);
-  return { rows, bytes: endOf(delta, rows - 1) };
+  return { rows, bytes: endBefore(delta.ends, rows) };
 }
 
 /** Whether a delta has room for `rows` more rows, whose records have `bytes` bytes together. */
 export function hasRoom(delta: Delta, { rows, bytes }: DeltaSize): boolean {
   const length = deltaLength(delta);
-  const end = endOf(delta, length - 1) + bytes;
+  const end = endBefore(delta.ends, length) + bytes;
   return length + rows <= delta.id.length && end <= delta.bytes.length - SPARE_BYTES;
 }
 
@@ -125,7 +136,7 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
   let length = deltaLength(delta);
   for (const { sequence, point, record } of points) {
     if (sequence <= lastSequence(delta, length)) continue;
-    const at = endOf(delta, length - 1);
+    const at = endBefore(delta.ends, length);
     if (length === delta.id.length || at + record.length > delta.bytes.length - SPARE_BYTES) {
       throw new Error(`Expected room in the delta after ${length} rows with ${at} bytes.`);
     }
@@ -136,7 +147,7 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
     delta.modifiedAt[length] = point.modifiedAt.micros;
     delta.sequence[length] = sequence;
     putRowHash(delta.rowHashes, length, point.id, point.createdAt.micros);
-    putAttributes(delta.attributes, length, point);
+    putAttributes(delta, length, point);
     delta.bytes.set(record, at);
     delta.ends[length] = at + record.length;
     length++;
@@ -145,7 +156,7 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
 }
 
 export function deltaRecord(delta: Delta, row: DeltaRow): Uint8Array {
-  return delta.bytes.subarray(endOf(delta, row - 1), delta.ends[row]);
+  return delta.bytes.subarray(endBefore(delta.ends, row), delta.ends[row]);
 }
 
 /** The row below `length` that has the id; -1 where none does. */
@@ -153,20 +164,17 @@ export function deltaRowOf({ id }: Delta, wanted: number, length: DeltaRow): Del
   return id.subarray(0, length).lastIndexOf(wanted);
 }
 
-function endOf({ ends }: Delta, row: DeltaRow): number {
-  return row < 0 ? 0 : ends[row]!;
+/** Where what the rows before `row` have ends. */
+export function endBefore(ends: Uint32Array, row: DeltaRow): number {
+  return row === 0 ? 0 : ends[row - 1]!;
 }
 
-/** `textBytes` is the room for texts, of which a row has no more than its record. */
-function allocateDelta(
-  { rows, bytes }: DeltaSize,
-  textBytes: number,
-  place: Pick<Delta, 'base' | 'baseTime'>,
-): Delta {
+function allocateDelta({ rows, bytes }: DeltaSize, base: number, baseTime: number): Delta {
   const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
   return {
     published: sharedArray(Int32Array, 1),
-    ...place,
+    base,
+    baseTime,
     coords: sharedArray(Float64Array, 2 * rows),
     id: sharedArray(Float64Array, rows),
     createdAt: sharedArray(Float64Array, rows),
@@ -176,39 +184,22 @@ function allocateDelta(
     ends: sharedArray(Uint32Array, rows),
     bytes: new Uint8Array(memory),
     words: new DataView(memory),
-    attributes: allocateAttributes(rows, textBytes),
-  };
-}
-
-/** What filters may ask of the rows of a delta besides place and times, in shared memory. */
-export interface DeltaAttributes {
-  /** {@link PROCESSED} and {@link IMAGE}. */
-  readonly flags: Uint32Array;
-  /** {@link NOBODY} where there is no user. */
-  readonly createdBy: Float64Array;
-  /** The status and, each behind a byte 0, the tags of each row, as JSON has them in its quotes. */
-  readonly texts: Uint8Array;
-  readonly textEnds: Uint32Array;
-}
-
-function allocateAttributes(rows: number, textBytes: number): DeltaAttributes {
-  return {
     flags: sharedArray(Uint32Array, rows),
     createdBy: sharedArray(Float64Array, rows),
-    texts: new Uint8Array(new SharedArrayBuffer(textBytes)),
+    texts: new Uint8Array(new SharedArrayBuffer(bytes)),
     textEnds: sharedArray(Uint32Array, rows),
   };
 }
 
 /** Writes the attributes of a row; those of the rows before are there. */
 function putAttributes(
-  { flags, createdBy, texts, textEnds }: DeltaAttributes,
-  row: number,
+  { flags, createdBy, texts, textEnds }: Delta,
+  row: DeltaRow,
   { status, isProcessed, image, tags, createdBy: user }: Point,
 ): void {
   flags[row] = (isProcessed ? PROCESSED : 0) | (image === undefined ? 0 : IMAGE);
   createdBy[row] = user ?? NOBODY;
-  let end = row === 0 ? 0 : textEnds[row - 1]!;
+  let end = endBefore(textEnds, row);
   for (const [i, text] of [status, ...(tags ?? [])].entries()) {
     const bytes = bytesOf(text);
     if (i > 0) texts[end++] = 0;
@@ -216,22 +207,4 @@ function putAttributes(
     end += bytes.length;
   }
   textEnds[row] = end;
-}
-
-/** Copies rows `first` to `length - 1` to the beginning of `next`. */
-function copyAttributes(
-  next: DeltaAttributes,
-  { flags, createdBy, texts, textEnds }: DeltaAttributes,
-  first: number,
-  length: number,
-): void {
-  const start = endBefore(textEnds, first);
-  next.flags.set(flags.subarray(first, length));
-  next.createdBy.set(createdBy.subarray(first, length));
-  next.texts.set(texts.subarray(start, endBefore(textEnds, length)));
-  for (let row = first; row < length; row++) next.textEnds[row - first] = textEnds[row]! - start;
-}
-
-function endBefore(ends: Uint32Array, row: number): number {
-  return row === 0 ? 0 : ends[row - 1]!;
 }

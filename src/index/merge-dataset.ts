@@ -1,9 +1,10 @@
 import KDBush from 'kdbush';
+import { attributesOf } from '../formats/attributes.js';
 import { KD_NODE_SIZE } from '../formats/kd-order.js';
 import { AttributeCollector } from './attribute-collector.js';
 import { appendBlocks, cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
+import { type Delta, type DeltaRow, deltaRecord, endBefore } from './delta.js';
 import type { Order, Row } from './order.js';
 import { mergeOrders, refuseRepeatedIds } from './orders.js';
 import type { Attributes } from './postings.js';
@@ -153,8 +154,8 @@ function mergeAttributes(
 ): Attributes {
   const collector = new AttributeCollector(kept + rowOf.length);
   collector.addAttributes(attributes, (row) => (row < kept ? row : rowOf[row - kept]!));
-  for (let source = moved; source < rowOf.length; source++) {
-    collector.addDeltaRow(delta.attributes, source - moved, rowOf[source]!);
-  }
+  const ends = delta.ends.subarray(0, rowOf.length - moved);
+  const lengths = ends.map((end, row) => end - endBefore(ends, row));
+  collector.addColumns(attributesOf(delta.bytes, lengths), moved, rowOf);
   return collector.finish();
 }

@@ -21,7 +21,7 @@ export interface Postings {
 export interface RowValues {
   /** Ascending; undefined where each row has one value. */
   readonly rows: Int32Array | undefined;
-  readonly values: Uint32Array;
+  readonly values: Uint32Array | Uint8Array;
   readonly length: number;
 }
 
@@ -71,7 +71,7 @@ export function buildPostings(
 export function eachRow(
   postings: Postings,
   first: number,
-  visit: (row: number, value: number) => void,
+  visit: (row: number, value: number) => unknown,
 ): void {
   for (let value = first; value < postings.counts.length; value++) {
     const { rows, bits } = rowsWith(postings, value);
@@ -82,23 +82,6 @@ export function eachRow(
       }
     }
   }
-}
-
-/** The same for 0 and 1; `bits` has a bit for each row that has 1, and is kept. */
-export function buildFlagPostings(count: number, bits: Int32Array): Postings {
-  const [counts, starts] = [sharedArray(Uint32Array, 2), sharedArray(Uint32Array, 3)];
-  const others = sharedArray(Int32Array, bits.length);
-  for (let word = 0; word < bits.length; word++) {
-    others[word] = ~bits[word]!;
-    counts[1]! += bitCount(bits[word]!);
-  }
-  // the last word has bits for fewer rows
-  if (count % 32 > 0) others[bits.length - 1]! &= -1 >>> (32 - (count % 32));
-  counts[0] = count - counts[1]!;
-  const bitmapOf = sharedArray(Int32Array, 2);
-  bitmapOf[1] = 1;
-  const rows = sharedArray(Int32Array, 0);
-  return { counts, starts, rows, bitmapOf, bitmaps: [others, bits] };
 }
 
 export function bitCount(word: number): number {

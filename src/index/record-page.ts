@@ -1,7 +1,8 @@
 import { MAX_RECORD_BYTES } from '../formats/block.js';
-import type { Delta } from './delta.js';
+import type { DatasetParts } from './dataset.js';
+import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
-import { CHUNK_BITS, type Records, recordStart } from './records.js';
+import { CHUNK_BITS, recordStart } from './records.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
@@ -40,66 +41,39 @@ export class PageRoom {
 }
 
 /**
- * Finds the records of `count` rows and gets them into the processor's cache. Offsets and records
+ * Finds the records of `count` rows, those behind the dataset's own being rows of the delta, and gets them into the processor's cache. Offsets and records
  * have a loop each, whose loads depend neither on each other nor on a branch: they wait for memory
  * together, where copies would wait one by one. A page of scattered records takes half the time
  * then.
  */
 export function fetchPage(
-  records: Records,
-  rows: ArrayLike<Row>,
-  count: number,
-  room: PageRoom = new PageRoom(),
-): FetchedPage {
-  const { memories, words, ends } = records;
-  room.grow(count);
-  const { places, memoryOf } = room;
-  let size = Math.max(0, count - 1);
-  for (let i = 0; i < count; i++) {
-    const row = rows[i]!;
-    const start = recordStart(records, row);
-    const end = ends[row]!;
-    places[2 * i] = start;
-    places[2 * i + 1] = end;
-    memoryOf[i] = records.memoryOf[row >>> CHUNK_BITS]!;
-    size += end - start;
-  }
-  return fetched({ memories, words, count, places, memoryOf, size });
-}
-
-/** The same for a page that may have rows of a delta: row `total + i` is row `i` of it. */
-export function fetchMixedPage(
-  records: Records,
-  total: number,
+  { records, count: total }: Pick<DatasetParts, 'records' | 'count'>,
   delta: Delta | undefined,
   rows: ArrayLike<Row>,
   count: number,
   room: PageRoom = new PageRoom(),
 ): FetchedPage {
-  if (delta === undefined) return fetchPage(records, rows, count, room);
+  const { ends } = records;
+  // the records of the delta are one more memory
+  const memories = delta === undefined ? records.memories : [...records.memories, delta.bytes];
+  const words = delta === undefined ? records.words : [...records.words, delta.words];
   room.grow(count);
   const { places, memoryOf } = room;
   let size = Math.max(0, count - 1);
   for (let i = 0; i < count; i++) {
     const row = rows[i]!;
     const at = row - total;
-    const start = at < 0 ? recordStart(records, row) : at === 0 ? 0 : delta.ends[at - 1]!;
-    const end = at < 0 ? records.ends[row]! : delta.ends[at]!;
+    const start = at < 0 ? recordStart(records, row) : endBefore(delta!.ends, at);
+    const end = at < 0 ? ends[row]! : delta!.ends[at]!;
     places[2 * i] = start;
     places[2 * i + 1] = end;
-    // the records of the delta are one more memory
     memoryOf[i] = at < 0 ? records.memoryOf[row >>> CHUNK_BITS]! : records.memories.length;
     size += end - start;
   }
-  const memories = [...records.memories, delta.bytes];
-  const words = [...records.words, delta.words];
-  return fetched({ memories, words, count, places, memoryOf, size });
-}
-
-function fetched(page: FetchedPage): FetchedPage {
-  for (let from = 0; from < page.count; ) {
+  const page = { memories, words, count, places, memoryOf, size };
+  for (let from = 0; from < count; ) {
     const to = endOfRun(page, from);
-    fetchLines(page.memories[page.memoryOf[from]!]!, page.places, from, to);
+    fetchLines(memories[memoryOf[from]!]!, places, from, to);
     from = to;
   }
   return page;

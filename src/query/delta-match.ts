@@ -1,4 +1,4 @@
-import type { Delta, DeltaAttributes, DeltaRow } from '../index/delta.js';
+import { type Delta, type DeltaRow, endBefore } from '../index/delta.js';
 import { bytesOf, NOBODY } from '../index/postings.js';
 import { Budget, inStretches } from '../model/budget.js';
 import type { Box, Filters, TimeWindow } from '../model/query.js';
@@ -30,7 +30,7 @@ export function matchDelta(
   to: DeltaRow,
   budget: Budget = new Budget(),
 ): Int32Array {
-  const { coords, createdAt, modifiedAt, attributes } = delta;
+  const { coords, createdAt, modifiedAt } = delta;
   const region = regionOf(filters);
   const { west, south, east, north } = region?.frame ?? EVERYWHERE;
   const { after: createdFrom, before: createdTo } = filters.createdAt ?? ALWAYS;
@@ -54,7 +54,7 @@ export function matchDelta(
   inStretches(budget, from, to, FRAME_TEST + windows * WINDOW_TEST, listFramed);
 
   const isTested = framed > 0 && haveAttributes(filters);
-  const hasAttributes = isTested ? attributeTest(attributes, filters) : undefined;
+  const hasAttributes = isTested ? attributeTest(delta, filters) : undefined;
   if (framed === 0 || (region === undefined && hasAttributes === undefined)) {
     return found.subarray(0, framed);
   }
@@ -70,7 +70,7 @@ export function matchDelta(
   };
   const cost =
     (region === undefined ? 0 : REGION_TEST) +
-    (hasAttributes === undefined ? 0 : attributeCost(attributes, filters, found[framed - 1]!));
+    (hasAttributes === undefined ? 0 : attributeCost(delta, filters, found[framed - 1]!));
   inStretches(budget, 0, framed, cost, keepMatches, MEASURED_ROWS);
   return found.subarray(0, count);
 }
@@ -88,7 +88,7 @@ const TEXT_BYTE = 1; // and for each byte of the row's texts
 
 /** Nanoseconds that {@link attributeTest} takes a row, on average over the rows up to `last`. */
 function attributeCost(
-  { textEnds }: DeltaAttributes,
+  { textEnds }: Delta,
   { statuses, tags, tagsAll = [] }: Filters,
   last: DeltaRow,
 ): number {
@@ -98,7 +98,7 @@ function attributeCost(
 
 /** Makes a test of the attributes of a row; some 20 to 200 ns a row. */
 function attributeTest(
-  { flags, createdBy, texts, textEnds }: DeltaAttributes,
+  { flags, createdBy, texts, textEnds }: Delta,
   { statuses, isProcessed, tags, tagsAll, createdBy: users, hasImage }: Filters,
 ): (row: DeltaRow) => boolean {
   const mask = (isProcessed === undefined ? 0 : PROCESSED) | (hasImage === undefined ? 0 : IMAGE);
@@ -113,7 +113,7 @@ function attributeTest(
     if ((flags[row]! & mask) !== wanted) return false;
     if (wantedUsers !== undefined && !wantedUsers.has(createdBy[row]!)) return false;
     if (isStatus === undefined && tagTests.length === 0) return true;
-    const from = row === 0 ? 0 : textEnds[row - 1]!;
+    const from = endBefore(textEnds, row);
     const to = textEnds[row]!;
     const status = endOf(bytes, from, to);
     if (isStatus !== undefined && !isStatus(bytes, from, status)) return false;

@@ -2,7 +2,7 @@ import type { Dataset } from '../index/dataset.js';
 import { type Delta, type DeltaMatches, deltaRecord } from '../index/delta.js';
 import type { Order, Row } from '../index/order.js';
 import { type RowSet, rowsWith } from '../index/postings.js';
-import { type FetchedPage, fetchMixedPage } from '../index/record-page.js';
+import { type FetchedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { PROCESSED } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
@@ -56,7 +56,7 @@ export class Facts {
 
   isProcessed(row: Row): boolean {
     if (row < this.#count) return hasRow(this.#processed, row);
-    return (this.#delta!.attributes.flags[row - this.#count]! & PROCESSED) > 0;
+    return (this.#delta!.flags[row - this.#count]! & PROCESSED) > 0;
   }
 
   /** The number of a status that many rows have; -1 where the row has another one. */
@@ -71,8 +71,7 @@ export class Facts {
 
   /** The records of rows, on their way to the processor. */
   records(rows: Int32Array): FetchedPage {
-    const { records, count } = this.#dataset;
-    return fetchMixedPage(records, count, this.#delta, rows, rows.length);
+    return fetchPage(this.#dataset, this.#delta, rows, rows.length);
   }
 
   recordBytes(row: Row): number {

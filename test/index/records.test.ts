@@ -1,6 +1,6 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
-import { createPageCopier, fetchPage } from '../../src/index/record-page.js';
+import { createPageCopier, type FetchedPage, fetchPage } from '../../src/index/record-page.js';
 import {
   allocateRecords,
   CHUNK_BITS,
@@ -41,9 +41,13 @@ function recordsOf(all: readonly string[]): Records {
   return made;
 }
 
+function fetchOwn(own: Records, rows: ArrayLike<number>, count: number): FetchedPage {
+  return fetchPage({ records: own, count: own.ends.length }, undefined, rows, count);
+}
+
 /** Returns what is copied to the middle of a larger target; asserts the rest is untouched. */
 function copy(rows: ArrayLike<number>, count: number, at: number): string {
-  const page = fetchPage(records, rows, count);
+  const page = fetchOwn(records, rows, count);
   const { size } = page;
   const target = new Uint8Array(at + size + 10).fill(0x21);
   const end = copier.copy(page, target, at);
@@ -68,7 +72,7 @@ function joined(rows: ArrayLike<number>, count: number): string {
 test('a record is where it was put', () => {
   assertHas(records, texts);
   for (const [row, { length }] of texts.entries()) {
-    assert.is(fetchPage(records, [row], 1).size, length, `row ${row}`);
+    assert.is(fetchOwn(records, [row], 1).size, length, `row ${row}`);
   }
 });
 
@@ -127,13 +131,13 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
 
 test('records are bytes, not characters, and none are none', () => {
   const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
-  const page = fetchPage(made, [2, 1, 0], 3);
+  const page = fetchOwn(made, [2, 1, 0], 3);
   const target = Buffer.alloc(page.size);
   assert.is(copier.copy(page, target, 0), page.size);
   assert.is(target.toString('utf8', 0, page.size), '"","🗺","Ääkkönen"');
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.memories.length, none.ends.length], [0, 0]);
-  const empty = fetchPage(none, [], 0);
+  const empty = fetchOwn(none, [], 0);
   assert.is(empty.size, 0);
   assert.is(copier.copy(empty, new Uint8Array(0), 0), 0);
 });
@@ -154,7 +158,7 @@ test('records of any size are copied, whatever bytes they have', () => {
   for (let round = 0; round < 300; round++) {
     random.restart(round + 1);
     const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
-    const page = fetchPage(made, picked.map(rowOf), picked.length);
+    const page = fetchOwn(made, picked.map(rowOf), picked.length);
     const target = Buffer.alloc(page.size);
     assert.is(copier.copy(page, target, 0), page.size);
     const wanted = picked.map((i) => large[i % sizes.length]).join(',');

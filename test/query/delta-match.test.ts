@@ -1,5 +1,5 @@
 import { appendToDelta, continueDelta } from '../../src/index/delta.js';
-import { createPageCopier, fetchMixedPage } from '../../src/index/record-page.js';
+import { createPageCopier, fetchPage } from '../../src/index/record-page.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
@@ -115,7 +115,7 @@ test('a page of rows of both is copied record by record', () => {
   for (const ordering of ['id', '-modified_at'] as const) {
     const query = { filters: {}, ordering, page: 2, pageSize: 1000 };
     const { rows, length } = engine.run(query, {}, acceptedMatches(delta, 500, {}))!;
-    const fetched = fetchMixedPage(dataset.records, dataset.count, delta, rows, length);
+    const fetched = fetchPage(dataset, delta, rows, length);
     const target = Buffer.alloc(fetched.size + 10);
     const end = createPageCopier().copy(fetched, target, 10);
     const wanted = idsOf(dataset, rows, length, delta).map((id) => texts.get(id));

@@ -2,7 +2,7 @@ import type { Dataset } from '../../index/dataset.js';
 import type { Delta } from '../../index/delta.js';
 import {
   fetchedRecord,
-  fetchMixedPage,
+  fetchPage,
   longestRecord,
   type PageCopier,
 } from '../../index/record-page.js';
@@ -211,8 +211,7 @@ export function pointRecords(
   { rows, length, delta }: FoundRows,
   copier: PageCopier,
 ): PageRecords {
-  const { records, count: total } = dataset;
-  const page = fetchMixedPage(records, total, delta, rows, length, copier.room);
+  const page = fetchPage(dataset, delta, rows, length, copier.room);
   return {
     count: page.count,
     size: page.size,
