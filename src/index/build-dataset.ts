@@ -1,15 +1,15 @@
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { setImmediate as turn } from 'node:timers/promises';
 import KDBush from 'kdbush';
 import { attributesOf } from '../formats/attributes.js';
 import type { AttributeColumns, ColumnBlock, PointBlock } from '../formats/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
+import { startThread } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
 import { AttributeCollector } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
+import { buildOrders, type OfSorter, type OrderKeys, refuseRepeatedIds } from './orders.js';
 import {
   allocateRecords,
   putRecords,
@@ -43,29 +43,42 @@ export async function buildDataset(
   const packed = isTwoPass(reader) ? reader : undefined;
   const rows = packed === undefined ? await blocksOf(reader) : [];
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
-  const sorter = inParallel && count >= MIN_PARALLEL_POINTS ? startSorter() : undefined;
-  let layout: Layout;
+  // starts while the keys are read
+  const sorter =
+    inParallel && count >= MIN_PARALLEL_POINTS
+      ? startThread<OfSorter>('sort', ORDERS, undefined, memoryOfKeys)
+      : undefined;
   try {
     const placed = packed && placeInOrder(packed);
-    layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
-  } catch (error) {
-    sorter?.release();
-    throw error;
+    const layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
+    const { kdbush, keys, readRecords } = layout;
+    // the sorter takes the keys with it
+    const thinning = thinningOf(keys.id);
+    const rowHashes = rowHashesOf(keys.id, keys.createdAt);
+    const sorting = sorter?.calls.call('buildOrders', keys);
+    // records may turn out to be broken first
+    sorting?.catch(() => {});
+    const sorted = sorting === undefined ? buildOrders(keys) : undefined;
+    // a call leaves with the turn
+    await turn();
+    const records = readRecords();
+    const attributes = layout.attributes.finish();
+    const coords = kdbush.coords as Float64Array;
+    const tree = { coords, ids: kdbush.ids, treeEnds: count > 0 ? [count] : [] };
+    const blocks = cutBlocks(coords);
+    const orders = sorted ?? (await sorting!);
+    refuseRepeatedIds(orders.byId);
+    const made = { ...tree, blocks, ...orders, records, attributes, thinning, rowHashes };
+    return { count, ...made, report: reader.report() };
+  } finally {
+    await sorter?.thread.terminate();
   }
-  const { kdbush, keys, readRecords } = layout;
-  // the sorter takes the keys with it
-  const thinning = thinningOf(keys.id);
-  const rowHashes = rowHashesOf(keys.id, keys.createdAt);
-  const sorting = sorter === undefined ? buildOrders(keys) : sorter.sort(keys);
-  const records = readRecords();
-  const attributes = layout.attributes.finish();
-  const coords = kdbush.coords as Float64Array;
-  const tree = { coords, ids: kdbush.ids, treeEnds: count > 0 ? [count] : [] };
-  const blocks = cutBlocks(coords);
-  const orders = await sorting;
-  refuseRepeatedIds(orders.byId);
-  const made = { ...tree, blocks, ...orders, records, attributes, thinning, rowHashes };
-  return { count, ...made, report: reader.report() };
+}
+
+const ORDERS = new URL('./orders.js', import.meta.url).href;
+
+function memoryOfKeys(_name: string, [keys]: [OrderKeys]): ArrayBuffer[] {
+  return Object.values(keys).map((column) => column.buffer as ArrayBuffer);
 }
 
 /** Native files are read twice, so that they are never in memory twice. */
@@ -169,31 +182,6 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   const permuted = new Float64Array(column.length);
   for (let row = 0; row < permuted.length; row++) permuted[row] = column[sourceOf[row]!]!;
   return permuted;
-}
-
-interface Sorter {
-  sort(keys: OrderKeys): Promise<Orders>;
-  release(): void;
-}
-
-/** Starts a thread that sorts keys. The thread starts while the keys are read. */
-function startSorter(): Sorter {
-  const thread = new Worker(new URL('./orders-thread.js', import.meta.url));
-  // a build that fails must not wait for it
-  thread.unref();
-  return {
-    async sort(keys) {
-      thread.ref();
-      thread.postMessage(
-        keys,
-        Object.values(keys).map((column) => column.buffer as ArrayBuffer),
-      );
-      // rejects when the thread dies of an error
-      const [orders] = await once(thread, 'message');
-      return orders;
-    },
-    release: () => thread.postMessage(undefined),
-  };
 }
 
 function placeRecords(

@@ -1,3 +1,5 @@
+import { Worker } from 'node:worker_threads';
+
 /** A thread, or the port to its parent. */
 interface Port {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
@@ -6,6 +8,12 @@ interface Port {
 
 /** Functions that another thread may call, by name; what is given and returned is copied. */
 type Offered = Readonly<Record<string, (...given: never[]) => unknown>>;
+
+/** Tells which memory goes along with what is given to a call, or returned. */
+type MemoryOf = (name: string, value: never) => readonly ArrayBuffer[];
+
+/** What a module has called in a thread. */
+export type Offer = readonly [functions: Offered, memoryOf?: MemoryOf];
 
 /** Without a number nobody waits for a reply. */
 type Call = readonly [number: number, name: string, given: readonly unknown[]];
@@ -25,19 +33,16 @@ interface Waiting {
 export class Calls<Theirs extends Offered> {
   readonly #port: Port;
   readonly #ours: Offered;
-  readonly #memoryOf: (name: string, value: never) => readonly ArrayBuffer[];
+  readonly #memoryOf: MemoryOf;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
+  #isGone = false;
+  #failure: unknown;
   #calls: Call[] = [];
   #replies: Reply[] = [];
   #memory: ArrayBuffer[] = [];
 
-  /** `memoryOf` tells which memory goes along with what is given to a call, or returned. */
-  constructor(
-    port: Port,
-    ours: Offered,
-    memoryOf: (name: string, value: never) => readonly ArrayBuffer[] = () => [],
-  ) {
+  constructor(port: Port, ours: Offered, memoryOf: MemoryOf = () => []) {
     this.#port = port;
     this.#ours = ours;
     this.#memoryOf = memoryOf;
@@ -53,6 +58,7 @@ export class Calls<Theirs extends Offered> {
     ...given: Parameters<Theirs[Name]>
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     return new Promise((resolve, reject) => {
+      if (this.#isGone) throw this.#failure;
       this.#waiting.set(++this.#last, { resolve: resolve as Waiting['resolve'], reject });
       this.#memory.push(...this.#memoryOf(name, given as never));
       this.#say(this.#calls, [this.#last, name, given]);
@@ -64,8 +70,10 @@ export class Calls<Theirs extends Offered> {
     this.#say(this.#calls, [0, name, given]);
   }
 
-  /** Rejects all calls that wait: the other thread is gone. */
+  /** Rejects all calls that wait, and those to come: the other thread is gone. */
   fail(error: unknown): void {
+    if (!this.#isGone) this.#failure = error;
+    this.#isGone = true;
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
@@ -102,4 +110,22 @@ export class Calls<Theirs extends Offered> {
     this.#memory = [];
     this.#port.postMessage(message, memory);
   }
+}
+
+/**
+ * Starts a thread that has called what the function `offer` of the module at an address makes of
+ * `given`. Calls reject once the thread, called `name`, has died.
+ */
+export function startThread<Theirs extends Offered>(
+  name: string,
+  module: string,
+  given?: unknown,
+  memoryOf?: MemoryOf,
+): { readonly thread: Worker; readonly calls: Calls<Theirs> } {
+  const entry = new URL('./call-thread.js', import.meta.url);
+  const thread = new Worker(entry, { workerData: { module, given } });
+  const calls = new Calls<Theirs>(thread, {}, memoryOf);
+  thread.on('error', (error) => calls.fail(error));
+  thread.on('exit', (code) => calls.fail(new Error(`the ${name} thread ended with code ${code}`)));
+  return { thread, calls };
 }

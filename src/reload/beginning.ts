@@ -1,12 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { DatasetParts } from '../index/dataset.js';
 import {
   type AcceptedPoint,
   appendToDelta,
   continueDelta,
   createDelta,
   type Delta,
-  type DeltaRow,
   type DeltaSize,
   deltaLength,
   hasRoom,
@@ -14,9 +12,7 @@ import {
 } from '../index/delta.js';
 import { reclaimMemory } from './background.js';
 import { createGeneration, type Generation } from './current.js';
-
-/** Makes rows of a delta, those below `length`, part of a dataset. */
-export type Merge = (parts: DatasetParts, delta: Delta, length: DeltaRow) => Promise<DatasetParts>;
+import type { Merge } from './merge.js';
 
 /** Filled to this share, in rows or in bytes, a delta may be merged. */
 export const LEAST_FILL: number = 1 / 16;

@@ -1,4 +1,3 @@
-import { Worker } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import {
   type AcceptedPoint,
@@ -10,11 +9,10 @@ import {
   hasRoom,
   sizeOf,
 } from '../index/delta.js';
-import { Calls } from '../model/calls.js';
 import { reclaimMemory } from './background.js';
-import { Beginning, fillOf, LEAST_FILL, type Merge } from './beginning.js';
+import { Beginning, fillOf, LEAST_FILL } from './beginning.js';
 import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
-import type { OfMerger } from './merge-thread.js';
+import { createMerger, type Merge } from './merge.js';
 
 export interface DeltasOptions {
   /** Where the generations go. */
@@ -255,32 +253,4 @@ export class Deltas {
       return createGeneration({ ...parts, dataset, delta: next });
     });
   }
-}
-
-/**
- * Makes what merges in a thread of its own, of low priority. The thread stays: to load and compile
- * its code costs more than a merge. A merge rejects when the thread dies, as of memory; the next one
- * starts another.
- */
-export function createMerger(): Merge {
-  let merger: Calls<OfMerger> | undefined;
-
-  function start(): Calls<OfMerger> {
-    const worker = new Worker(new URL('./merge-thread.js', import.meta.url));
-    const calls = new Calls<OfMerger>(worker, {});
-    const died = (error: unknown): void => {
-      if (merger === calls) merger = undefined;
-      calls.fail(error);
-    };
-    worker.on('error', died);
-    worker.on('exit', (code) => died(new Error(`the merge thread ended with code ${code}`)));
-    // a merge that is not finished is no reason to stay
-    worker.unref();
-    return calls;
-  }
-
-  return (...given) => {
-    merger ??= start();
-    return merger.call('merge', ...given);
-  };
 }

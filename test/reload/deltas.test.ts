@@ -1,6 +1,7 @@
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
 import type { Generation } from '../../src/reload/current.js';
-import { createMerger, type DeltasOptions } from '../../src/reload/deltas.js';
+import type { DeltasOptions } from '../../src/reload/deltas.js';
+import { createMerger } from '../../src/reload/merge.js';
 import { assertPage } from '../support/compare.js';
 import {
   acceptedMatches,

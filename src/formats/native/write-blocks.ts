@@ -1,10 +1,9 @@
-import { Worker } from 'node:worker_threads';
-import { Calls } from '../../model/calls.js';
+import { type Offer, startThread } from '../../model/calls.js';
 import type { Notification } from '../../model/notification.js';
 import { memoryOfBlock, type PointBlock } from '../block.js';
+import { writeAll } from '../system-files.js';
 import type { Labels } from './encode.js';
 import { type NativeTotals, NativeWriter } from './write.js';
-import type { Writing } from './write-thread.js';
 
 /** Takes the next bytes of a file or a stream, which stay as they are. */
 export interface Output {
@@ -38,13 +37,16 @@ export async function writeBlocks(
     for (const bytes of parts) await put(bytes);
     return totals;
   }
-  const thread = new Worker(new URL('./write-thread.js', import.meta.url));
-  const calls = new Calls<Writing>(thread, {}, (name, [block]: [PointBlock]) =>
-    name === 'write' ? memoryOfBlock(block) : [],
+  const memoryOf = (name: string, [block]: [PointBlock]): ArrayBuffer[] =>
+    name === 'write' ? memoryOfBlock(block) : [];
+  const { thread, calls } = startThread<Writing>(
+    'write',
+    import.meta.url,
+    [fd, labels] satisfies Parameters<typeof writingTo>,
+    memoryOf,
   );
-  thread.on('error', (error) => calls.fail(error));
   try {
-    let written: Promise<unknown> = calls.call('begin', fd, labels);
+    let written = Promise.resolve();
     for await (const block of blocks) {
       await written;
       written = calls.call('write', block);
@@ -57,3 +59,16 @@ export async function writeBlocks(
     await thread.terminate();
   }
 }
+
+type Writing = ReturnType<typeof writingTo>;
+
+/** What the thread does, of which each file has its own. */
+function writingTo(fd: number, labels: Labels) {
+  const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
+  return {
+    write: (block: PointBlock): void => writer.write(block),
+    finish: (notifications: readonly Notification[]): NativeTotals => writer.finish(notifications),
+  };
+}
+
+export const offer = (given: Parameters<typeof writingTo>): Offer => [writingTo(...given)];

@@ -1,9 +1,9 @@
-import { Worker } from 'node:worker_threads';
-import { Calls } from '../../model/calls.js';
+import { type Offer, startThread } from '../../model/calls.js';
+import { openTimeZone } from '../../model/time-zone.js';
 import { memoryOfBlock } from '../block.js';
-import { RECORD_SEPARATOR } from './lines.js';
-import type { Piece } from './piece.js';
-import { MAX_RAW_BYTES } from './row.js';
+import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
+import { type Piece, PieceBuilder } from './piece.js';
+import { MAX_RAW_BYTES, type Row } from './row.js';
 
 /** How lines are read in threads. */
 export interface ReadThreads {
@@ -15,7 +15,7 @@ export interface ReadThreads {
 }
 
 /** What a thread makes of a batch, whose lines are counted from 1, or from 2 behind the first one. */
-export interface ReadBatch {
+interface ReadBatch {
   readonly pieces: readonly Piece[];
   readonly lines: number;
 }
@@ -36,7 +36,11 @@ export async function* readInThreads(
   { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
 ): AsyncGenerator<Piece> {
   const count = Math.min(threads, MOST_THREADS);
-  const started = Array.from({ length: count }, () => startThread(zone));
+  const started = Array.from({ length: count }, () =>
+    startThread<Reading>('read', import.meta.url, zone, (_, [bytes]: [Uint8Array]) => [
+      bytes.buffer as ArrayBuffer,
+    ]),
+  );
   const reading: Promise<ReadBatch>[] = [];
   let next = 0;
   let taken = 0;
@@ -59,7 +63,7 @@ export async function* readInThreads(
     }
     while (reading.length > 0) yield* takeOldest();
   } finally {
-    await Promise.all(started.map(({ worker }) => worker.terminate()));
+    await Promise.all(started.map(({ thread }) => thread.terminate()));
   }
 }
 
@@ -110,20 +114,34 @@ function owned(parts: readonly Uint8Array[]): Uint8Array {
   return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
 }
 
-/** The functions of a thread that reads lines. */
-export type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
+type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
 
-function startThread(zone: string): { readonly worker: Worker; readonly calls: Calls<Reading> } {
-  const worker = new Worker(new URL('./read-thread.js', import.meta.url), { workerData: { zone } });
-  const calls = new Calls<Reading>(worker, {}, (_, [bytes]: [Uint8Array]) => [
-    bytes.buffer as ArrayBuffer,
-  ]);
-  worker.on('error', (error) => calls.fail(error));
-  return { worker, calls };
+/** What a thread does that reads lines. */
+export async function offer(zone: string): Promise<Offer> {
+  const builder = new PieceBuilder(await openTimeZone(zone));
+
+  function read(bytes: Uint8Array, isFirst: boolean): ReadBatch {
+    // only the first line of a file may have a byte order mark
+    const first = isFirst ? 1 : 2;
+    const lines = new LineSplitter(first);
+    const pieces: Piece[] = [];
+    const add = (row: Row): void => {
+      const piece = builder.add(row);
+      if (piece !== undefined) pieces.push(piece);
+    };
+    readChunk(lines, bytes, add);
+    const last = lines.last();
+    const row = last && readLine(last);
+    if (row !== undefined) add(row);
+    pieces.push(builder.take());
+    return { pieces, lines: lines.place - first };
+  }
+
+  return [{ read } satisfies Reading, (_, value: ReadBatch) => memoryOf(value)];
 }
 
 /** The memory of what a thread has read, to be given away with it. */
-export function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
+function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
   return pieces.flatMap(({ block, places }) => {
     return [places.buffer as ArrayBuffer, ...(block === undefined ? [] : memoryOfBlock(block))];
   });

@@ -1,0 +1,8 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { Calls, type Offer } from './calls.js';
+
+// entry of a thread that has the functions of a module called
+
+const { module, given } = workerData as { readonly module: string; readonly given: unknown };
+const { offer } = (await import(module)) as { offer(given: unknown): Offer | Promise<Offer> };
+new Calls(parentPort!, ...(await offer(given)));
