@@ -24,7 +24,7 @@ export async function readNotifications(
         `"results", got ${format}`,
     );
   }
-  const source = await RowFile.open(path);
+  const source = new RowFile(path);
   const log = new ProblemLog(format);
   const ids = new IdSet();
   const notifications: Notification[] = [];

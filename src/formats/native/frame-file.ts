@@ -1,8 +1,7 @@
-import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import { InputError } from '../../model/quote.js';
+import { InputFile } from '../input-file.js';
 import { MAGIC } from '../snapshot.js';
-import { unreadable } from '../system-files.js';
 import { FRAME_OVERHEAD, UINT32_BYTES, UINT32_MARK } from './format.js';
 
 /** Where a frame lies in its file; `length` is that of its object. */
@@ -20,48 +19,19 @@ export interface Frame extends FramePlace {
 }
 
 /** No length that the file claims is trusted: memory is only taken for what is there. */
-export class FrameFile {
-  readonly path: string;
-  readonly size: number;
-  readonly #fd: number;
-  #open = true;
+export class FrameFile extends InputFile {
   #scratch = Buffer.alloc(0);
-
-  /** `fd` is open for reading; `path` names the file in errors. */
-  constructor(path: string, fd: number) {
-    this.path = path;
-    this.size = fstatSync(fd).size;
-    this.#fd = fd;
-  }
-
-  /** Throws an InputError when there is no such file, or it is none that can be read. */
-  static open(path: string): FrameFile {
-    try {
-      // before it is opened: opening a pipe would wait for its other end
-      const stats = statSync(path);
-      if (stats.isDirectory()) throw new Error('it is a folder');
-      if (!stats.isFile()) throw new Error('it is no regular file');
-      return new FrameFile(path, openSync(path, 'r'));
-    } catch (error) {
-      throw unreadable(path, error);
-    }
-  }
 
   /** Exactly `length` bytes from `position`, in memory that is reused. */
   read(position: number, length: number): Buffer {
     if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
-    const into = this.#scratch.subarray(0, length);
     if (position + length > this.size) {
       throw this.broken(position, 'the file ends too early: it is cut short or damaged');
     }
-    let done = 0;
-    while (done < length) {
-      const got = this.#readSome(into, done, length - done, position + done);
-      if (got === 0)
-        throw this.broken(position + done, 'the file became shorter while it was read');
-      done += got;
-    }
-    return into;
+    const into = this.#scratch.subarray(0, length);
+    const done = this.readInto(into, position);
+    if (done === length) return into;
+    throw this.broken(position + done, 'the file became shorter while it was read');
   }
 
   /** The frame must end by `end`, its object have at most `limit` bytes. */
@@ -95,25 +65,10 @@ export class FrameFile {
     return new InputError(`${this.path}: broken at byte ${position}: ${reason}`);
   }
 
-  close(): void {
-    if (this.#open) closeSync(this.#fd);
-    this.#open = false;
-    this.#scratch = Buffer.alloc(0);
-  }
-
   #uint32(position: number): number {
     const value = uint32At(this.read(position, UINT32_BYTES), 0);
     if (value === undefined) throw this.broken(position, 'expected a uint32 between two frames');
     return value;
-  }
-
-  #readSome(into: Uint8Array, offset: number, length: number, position: number): number {
-    if (!this.#open) throw new Error('the snapshot is closed');
-    try {
-      return readSync(this.#fd, into, offset, length, position);
-    } catch (error) {
-      throw unreadable(this.path, error);
-    }
   }
 }
 
@@ -135,7 +90,7 @@ function hex(value: number): string {
 
 /** Whether a file begins as native ones do. Throws an InputError where it cannot be read. */
 export function isNative(path: string): boolean {
-  const file = FrameFile.open(path);
+  const file = new FrameFile(path);
   try {
     return beginsNative(file);
   } finally {

@@ -58,7 +58,7 @@ export interface NativeReader extends TwoPassReader {
  * is refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
-  const file = FrameFile.open(path);
+  const file = new FrameFile(path);
   try {
     return new Reader(file, readEnds(file), options.onProgress);
   } catch (error) {

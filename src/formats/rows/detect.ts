@@ -40,7 +40,7 @@ const OTHERS: readonly (readonly [start: string, name: string])[] = [
  * Throws an InputError that says what was found when it is none, or the file cannot be read.
  */
 export async function detectFormat(path: string): Promise<SnapshotFormat> {
-  const source = await RowFile.open(path);
+  const source = new RowFile(path);
   try {
     const head = await readHead(source);
     if (head.length === 0) {

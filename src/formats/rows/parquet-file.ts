@@ -51,8 +51,8 @@ export interface ParquetFile {
 }
 
 /** Throws {@link BrokenRows} where the file is damaged, or no list of notes. */
-export async function readParquetFile(source: RowFile): Promise<ParquetFile> {
-  const end = await readEnd(source);
+export function readParquetFile(source: RowFile): ParquetFile {
+  const end = readEnd(source);
   try {
     const metadata = parquetMetadata(end, { geoparquet: false });
     const leaves = leavesOf(metadata.schema);
@@ -70,12 +70,10 @@ export async function readParquetFile(source: RowFile): Promise<ParquetFile> {
 }
 
 /** The metadata, which stand at the end of the file, with what stands behind them. */
-async function readEnd(source: RowFile): Promise<Uint8Array> {
+function readEnd(source: RowFile): Uint8Array {
   const { size } = source;
   const tail =
-    size < TAIL_BYTES + MARK.length
-      ? undefined
-      : await source.readAt(size - TAIL_BYTES, TAIL_BYTES);
+    size < TAIL_BYTES + MARK.length ? undefined : source.readAt(size - TAIL_BYTES, TAIL_BYTES);
   if (tail?.subarray(4).toString('latin1') !== MARK) {
     throw new BrokenRows(`does not end with ${MARK}: the Parquet file is cut short`);
   }
@@ -86,7 +84,7 @@ async function readEnd(source: RowFile): Promise<Uint8Array> {
         `${MAX_METADATA_BYTES} are read`,
     );
   }
-  const end = await source.readAt(size - TAIL_BYTES - bytes, bytes + TAIL_BYTES);
+  const end = source.readAt(size - TAIL_BYTES - bytes, bytes + TAIL_BYTES);
   endOfThrift(end.subarray(0, bytes), 0, MAX_METADATA_VALUES);
   return new Uint8Array(end);
 }

@@ -38,12 +38,12 @@ export async function* readPages(
   // a list may go on in the next page
   let held: DecodedArray = [];
   for (let at = from; at < to; ) {
-    const head = await source.readAt(at, Math.min(MAX_HEADER_BYTES, to - at));
+    const head = source.readAt(at, Math.min(MAX_HEADER_BYTES, to - at));
     at += endOfThrift(head, 0, MAX_HEADER_VALUES);
     const header = parquetHeader({ view: viewOf(head), offset: 0 });
     const { type, compressed_page_size: size } = header;
     if (!(size >= 0 && at + size <= to)) throw new BrokenRows(`a page of ${size} bytes`);
-    const packed = await source.readAt(at, size);
+    const packed = source.readAt(at, size);
     at += size;
     if (type === 'INDEX_PAGE') continue;
     if (header.crc !== undefined && crc32(packed) !== header.crc >>> 0) {

@@ -21,7 +21,7 @@ const FREE_EXPANSION = 64 * 1024 * 1024;
  */
 export async function* readParquet(source: RowFile, onProgress?: Progress): AsyncGenerator<Row[]> {
   await source.hash();
-  const file = await readParquetFile(source);
+  const file = readParquetFile(source);
   const rows = file.groups.reduce((sum, group) => sum + group.rows, 0);
   const most = MAX_EXPANSION * source.size + FREE_EXPANSION;
   if (rows * ROW_BYTES > most) {

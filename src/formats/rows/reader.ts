@@ -27,13 +27,13 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
  * when the file cannot be opened; what is wrong inside shows when its blocks are read. Times
  * without an offset are of `zone`.
  */
-export async function openRows(
+export function openRows(
   path: string,
   format: RowFormat | 'parquet',
   options: ReadOptions,
   zone: TimeZone,
-): Promise<SnapshotReader> {
-  return new RowsReader(await RowFile.open(path), format, options, zone);
+): SnapshotReader {
+  return new RowsReader(new RowFile(path), format, options, zone);
 }
 
 /** Names the file in the error that its rows may have thrown. */

@@ -1,51 +1,22 @@
 import { createHash } from 'node:crypto';
-import { type FileHandle, open, stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../model/quote.js';
+import { InputFile } from '../input-file.js';
 import type { Progress } from '../snapshot.js';
 import { unreadable } from '../system-files.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file that is read once from front to back, gunzipped where it is gzipped. */
-export class RowFile {
-  readonly path: string;
-  /** Bytes of the file, and its time of modification in milliseconds since the epoch. */
-  readonly size: number;
-  readonly modifiedAt: number;
-  readonly gzipped: boolean;
-  readonly #handle: FileHandle;
+export class RowFile extends InputFile {
   #digest: string | undefined;
 
-  /** Throws an InputError when there is no such file, or it is none that can be read. */
-  static async open(path: string): Promise<RowFile> {
-    let handle: FileHandle | undefined;
-    try {
-      // before it is opened: opening a pipe would wait for its other end
-      const stats = await stat(path);
-      if (stats.isDirectory()) throw new Error('it is a folder');
-      if (!stats.isFile()) throw new Error('it is no regular file');
-      handle = await open(path);
-      const { size, mtimeMs } = await handle.stat();
-      const { buffer } = await handle.read(new Uint8Array(2), 0, 2, 0);
-      return new RowFile(path, handle, { size, mtimeMs, start: buffer });
-    } catch (error) {
-      await handle?.close();
-      throw unreadable(path, error);
-    }
-  }
-
-  private constructor(
-    path: string,
-    handle: FileHandle,
-    { size, mtimeMs, start }: { size: number; mtimeMs: number; start: Uint8Array },
-  ) {
-    this.path = path;
-    this.size = size;
-    this.modifiedAt = Math.floor(mtimeMs);
-    this.gzipped = start[0] === 0x1f && start[1] === 0x8b;
-    this.#handle = handle;
+  get gzipped(): boolean {
+    const start = new Uint8Array(2);
+    this.readInto(start, 0);
+    return start[0] === 0x1f && start[1] === 0x8b;
   }
 
   /** Throws an InputError where the file cannot be read on, or its gzip data is damaged. */
@@ -76,18 +47,11 @@ export class RowFile {
   }
 
   /** Bytes of the file as it is on disk. Throws an InputError where they cannot be read. */
-  async readAt(position: number, length: number): Promise<Buffer<ArrayBuffer>> {
+  readAt(position: number, length: number): Buffer<ArrayBuffer> {
     const bytes = Buffer.alloc(length);
-    try {
-      for (let at = 0; at < length; ) {
-        const { bytesRead } = await this.#handle.read(bytes, at, length - at, position + at);
-        if (bytesRead === 0) throw new Error(`it ends at byte ${position + at} of ${this.size}`);
-        at += bytesRead;
-      }
-    } catch (error) {
-      throw unreadable(this.path, error);
-    }
-    return bytes;
+    const end = position + this.readInto(bytes, position);
+    if (end === position + length) return bytes;
+    throw unreadable(this.path, new Error(`it ends at byte ${end} of ${this.size}`));
   }
 
   /** SHA-256 of the file's bytes, in hexadecimal. Throws if they have not been read to the end. */
@@ -96,25 +60,19 @@ export class RowFile {
     return this.#digest;
   }
 
-  /** Closes the file once no read is under way; it may be closed already. */
-  close(): void {
-    void this.#handle.close().catch(() => {});
-  }
-
   async *#raw(onProgress?: Progress): AsyncGenerator<Uint8Array> {
     if (this.#digest !== undefined) throw new Error('a snapshot is read only once');
     const hash = createHash('sha256');
-    let bytes = 0;
-    try {
-      const options = { start: 0, autoClose: false, highWaterMark: CHUNK_BYTES };
-      for await (const chunk of this.#handle.createReadStream(options)) {
-        hash.update(chunk);
-        bytes += chunk.length;
-        onProgress?.(bytes, this.size);
-        yield chunk;
-      }
-    } catch (error) {
-      throw unreadable(this.path, error);
+    for (let bytes = 0; ; ) {
+      const memory = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+      const chunk = memory.subarray(0, this.readInto(memory, bytes));
+      if (chunk.length === 0) break;
+      hash.update(chunk);
+      bytes += chunk.length;
+      onProgress?.(bytes, this.size);
+      yield chunk;
+      // signals and threads have their turn
+      await turn();
     }
     this.#digest = hash.digest('hex');
   }

@@ -1,0 +1,49 @@
+import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { unreadable } from './system-files.js';
+
+/** A file that is read at any places. */
+export class InputFile {
+  readonly path: string;
+  readonly size: number;
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number;
+  readonly #fd: number;
+  #isOpen = true;
+
+  /** Throws an InputError when there is no such file, or it is none that can be read. */
+  constructor(path: string) {
+    this.path = path;
+    try {
+      // before it is opened: opening a pipe would wait for its other end
+      const stats = statSync(path);
+      if (stats.isDirectory()) throw new Error('it is a folder');
+      if (!stats.isFile()) throw new Error('it is no regular file');
+      this.#fd = openSync(path, 'r');
+    } catch (error) {
+      throw unreadable(path, error);
+    }
+    const { size, mtimeMs } = fstatSync(this.#fd);
+    this.size = size;
+    this.modifiedAt = Math.floor(mtimeMs);
+  }
+
+  /** Fills memory from `position` on; returns how many bytes there were. Throws an InputError. */
+  readInto(memory: Uint8Array, position: number): number {
+    if (!this.#isOpen) throw new Error('the snapshot is closed');
+    let done = 0;
+    try {
+      for (let got = -1; got !== 0 && done < memory.length; done += got) {
+        got = readSync(this.#fd, memory, done, memory.length - done, position + done);
+      }
+    } catch (error) {
+      throw unreadable(this.path, error);
+    }
+    return done;
+  }
+
+  /** It may be closed already. */
+  close(): void {
+    if (this.#isOpen) closeSync(this.#fd);
+    this.#isOpen = false;
+  }
+}
