@@ -10,9 +10,8 @@ import {
   sizeOf,
 } from '../index/delta.js';
 import { reclaimMemory } from './background.js';
-import { Beginning, fillOf, LEAST_FILL } from './beginning.js';
 import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
-import { createMerger, type Merge } from './merge.js';
+import { Beginning, createMerger, fillOf, LEAST_FILL, type Merge } from './merge.js';
 
 export interface DeltasOptions {
   /** Where the generations go. */

@@ -1,7 +1,20 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import type { DatasetParts } from '../index/dataset.js';
-import type { Delta, DeltaRow } from '../index/delta.js';
+import {
+  type AcceptedPoint,
+  appendToDelta,
+  continueDelta,
+  createDelta,
+  type Delta,
+  type DeltaRow,
+  type DeltaSize,
+  deltaLength,
+  hasRoom,
+  sizeOf,
+} from '../index/delta.js';
 import { type Offer, startThread } from '../model/calls.js';
 import { reclaimMemory, stepBack } from './background.js';
+import { createGeneration, type Generation } from './current.js';
 
 /** Makes rows of a delta, those below `length`, part of a dataset. */
 export type Merge = (parts: DatasetParts, delta: Delta, length: DeltaRow) => Promise<DatasetParts>;
@@ -41,4 +54,52 @@ export function createMerger(): Merge {
     }
     return merge(...given);
   };
+}
+
+/** Filled to this share, in rows or in bytes, a delta may be merged. */
+export const LEAST_FILL: number = 1 / 16;
+/** Points that are added in a turn of the event loop, at some 10 µs. */
+const TURN_POINTS = 256;
+
+/** A snapshot on its way to be served, and the posts beside it: more than a few are merged. */
+export class Beginning {
+  #generation: Generation;
+  #delta: Delta;
+  readonly #capacity: DeltaSize;
+  readonly #merge: Merge;
+
+  constructor(generation: Generation, capacity: DeltaSize, merge: Merge) {
+    this.#generation = generation;
+    this.#capacity = capacity;
+    this.#delta = createDelta(capacity);
+    this.#merge = merge;
+  }
+
+  /** Adds a post, in the order of the sequences. Requests are answered in between. */
+  async add(point: AcceptedPoint): Promise<void> {
+    const { rows } = sizeOf(this.#delta);
+    if (rows % TURN_POINTS === TURN_POINTS - 1) await turn();
+    if (!hasRoom(this.#delta, { rows: 1, bytes: point.record.length })) await this.#mergeAll();
+    appendToDelta(this.#delta, [point]);
+  }
+
+  /** The generation and its first delta; `base` is the sequence up to which there are no others. */
+  async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
+    if (fillOf(sizeOf(this.#delta), this.#capacity) >= LEAST_FILL) await this.#mergeAll();
+    return { generation: this.#generation, delta: { ...this.#delta, base } };
+  }
+
+  async #mergeAll(): Promise<void> {
+    const { parts } = this.#generation;
+    const length = deltaLength(this.#delta);
+    const dataset = await this.#merge(parts.dataset, this.#delta, length);
+    this.#generation = createGeneration({ ...parts, dataset });
+    this.#delta = continueDelta(this.#delta, length, this.#capacity);
+    reclaimMemory();
+  }
+}
+
+/** The share of a capacity that is taken, of its rows or of its bytes, whichever is more. */
+export function fillOf({ rows, bytes }: DeltaSize, capacity: DeltaSize): number {
+  return Math.max(rows / capacity.rows, bytes / capacity.bytes);
 }
