@@ -25,9 +25,9 @@ export async function run(...[request, tell]: Parameters<Run>): Promise<void> {
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     // errors that are found after reading do not name the file
-    const { path, name, notificationsPath } = request;
+    const { path, name, notifications } = request;
     const message = error.message.replaceAll(path, () => name);
-    const isNamed = [name, notificationsPath].some((one) => one && message.includes(one));
+    const isNamed = [name, notifications].some((one) => one && message.includes(one));
     const kind = isWant(error) ? 'failed' : 'refused';
     tell({ kind, message: isNamed ? message : `${name}: ${message}` });
   }
@@ -35,9 +35,9 @@ export async function run(...[request, tell]: Parameters<Run>): Promise<void> {
 
 async function build(request: BuildRequest, tell: (said: BuildReply) => void): Promise<void> {
   const { path, name, checksumPath, exportedAt, unless } = request;
-  const { maxInvalid, timeZone, notificationsPath } = request;
+  const { maxInvalid, timeZone, notifications } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
-  const extra = notificationsPath === undefined ? [] : await readExtra(notificationsPath, timeZone);
+  const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;

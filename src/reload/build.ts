@@ -16,13 +16,15 @@ export interface BuildTask {
   readonly exportedAt?: number | undefined;
 }
 
-/** What the thread that builds begins with. */
-export interface BuildRequest extends BuildTask {
-  readonly name: string;
+interface BuildSettings {
   readonly maxInvalid: number;
-  readonly timeZone: string | undefined;
-  readonly notificationsPath: string | undefined;
+  readonly timeZone?: string;
+  /** A file of notifications. */
+  readonly notifications?: string | undefined;
 }
+
+/** What the thread that builds begins with. */
+export type BuildRequest = BuildTask & BuildSettings & { readonly name: string };
 
 /** What comes back. */
 export type BuildReply =
@@ -52,16 +54,11 @@ export type Run = (request: BuildRequest, tell: (said: BuildReply) => void) => P
  * its indexes.
  */
 export function createBuilder(
-  settings: {
-    readonly maxInvalid: number;
-    readonly notifications?: string | undefined;
-    readonly timeZone?: string;
-  },
+  { maxInvalid, timeZone = 'UTC', notifications }: BuildSettings,
   run: Run = runInThread,
 ): Build {
-  const { maxInvalid, timeZone, notifications: notificationsPath } = settings;
-  return async ({ path, name = path, ...task }, onProgress) => {
-    const request: BuildRequest = { ...task, path, name, maxInvalid, timeZone, notificationsPath };
+  return async (task, onProgress) => {
+    const request = { name: task.path, ...task, maxInvalid, timeZone, notifications };
     const reply = await new Promise<BuildReply>((resolve, reject) => {
       const running = run(request, (said) => {
         if (said.kind === 'progress') onProgress?.(said.bytesRead, said.bytesTotal);
