@@ -114,8 +114,10 @@ function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
         const to = places[2 * member + 1]!;
         if (to === 0) continue;
         const from = valueStart(places, member);
-        if (key === 'tags') end = copyQuoted(record, from, to, target, end);
-        else if (FREE_TEXTS.has(key)) end = writeText(record, from, to, target, end);
+        if (key === 'tags') {
+          const tags = Buffer.from(record.subarray(from, to)).toString();
+          end = writeQuoted(tags, target, end);
+        } else if (FREE_TEXTS.has(key)) end = writeText(record, from, to, target, end);
         else if (record[from] === QUOTE) end = copyBytes(record, from + 1, to - 1, target, end);
         else end = copyBytes(record, from, to, target, end);
       }
@@ -134,23 +136,10 @@ function writeText(
   at: number,
 ): number {
   if (!hasEscape(record, from, to)) return copyBytes(record, from, to, target, at);
-  const text = textOf(record, from, to).replaceAll('"', '""');
-  return at + target.write(`"${text}"`, at);
+  return writeQuoted(textOf(record, from, to), target, at);
 }
 
-function copyQuoted(
-  record: Uint8Array,
-  from: number,
-  to: number,
-  target: Buffer,
-  at: number,
-): number {
-  let end = at;
-  target[end++] = QUOTE;
-  for (let i = from; i < to; i++) {
-    if (record[i] === QUOTE) target[end++] = QUOTE;
-    target[end++] = record[i]!;
-  }
-  target[end] = QUOTE;
-  return end + 1;
+/** Writes a quoted field, which has each quote twice. */
+function writeQuoted(text: string, target: Buffer, at: number): number {
+  return at + target.write(`"${text.replaceAll('"', '""')}"`, at);
 }
