@@ -183,14 +183,31 @@ function identity(path: string): string | undefined {
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** What is to be told of an input: what was left out, dropped or assumed. */
-export function reportLines(report: LoadReport): string[] {
-  return [
-    ...leftOutLines(report),
-    ...unknownKeyLines(report),
-    ...localTimeLines(report),
-    ...pageLines(report),
-  ];
+/**
+ * What is to be told of an input: what was left out, dropped or assumed. Where invalid records are
+ * why it is not good, they are only counted.
+ */
+export function reportLines(report: LoadReport, isGood = true): string[] {
+  const { invalid, problems, unknownKeys, localTimes, page } = report;
+  const lines: string[] = [];
+  if (invalid > 0) {
+    lines.push(`${counted(invalid, 'invalid record')}${isGood ? ' left out:' : ''}`);
+    const texts = isGood ? problemTexts(problems) : [];
+    lines.push(...texts.map((text) => `  ${text}`));
+    const more = invalid - texts.length;
+    if (isGood && more > 0) lines.push(`  and ${whole(more)} more`);
+  }
+  const keys = Object.entries(unknownKeys).map(([key, times]) => `${key} (${whole(times)})`);
+  if (keys.length > 0) lines.push(`unknown keys dropped: ${keys.join(', ')}`);
+  if (localTimes !== undefined) {
+    // they may have been meant for another time zone
+    const { count, zone } = localTimes;
+    lines.push(`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`);
+  }
+  if (isGood && page !== undefined) {
+    lines.push(`accepted as it is, a page of a longer list: ${page}`);
+  }
+  return lines;
 }
 
 /** Writes blocks sorted for loading, under a progress bar of its own. */
@@ -219,33 +236,4 @@ export async function writeSorted(
   } finally {
     bar.stop();
   }
-}
-
-/** The invalid records that were left out: the first ones with what is wrong with them. */
-function leftOutLines({ invalid, problems }: LoadReport): string[] {
-  if (invalid === 0) return [];
-  const texts = problemTexts(problems);
-  const lines = texts.map((text) => `  ${text}`);
-  const more = invalid - texts.length;
-  if (more > 0) lines.push(`  and ${whole(more)} more`);
-  return [`${counted(invalid, 'invalid record')} left out:`, ...lines];
-}
-
-export function unknownKeyLines({ unknownKeys }: LoadReport): string[] {
-  const keys = Object.entries(unknownKeys);
-  if (keys.length === 0) return [];
-  return [
-    `unknown keys dropped: ${keys.map(([key, times]) => `${key} (${whole(times)})`).join(', ')}`,
-  ];
-}
-
-/** The times that named no offset, which may have been meant for another time zone. */
-export function localTimeLines({ localTimes }: LoadReport): string[] {
-  if (localTimes === undefined) return [];
-  const { count, zone } = localTimes;
-  return [`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`];
-}
-
-function pageLines({ page }: LoadReport): string[] {
-  return page === undefined ? [] : [`accepted as it is, a page of a longer list: ${page}`];
 }

@@ -16,7 +16,7 @@ import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, STANDARD, tell, withInput } from './arguments.js';
-import { localTimeLines, reportLines, unknownKeyLines } from './pack.js';
+import { reportLines } from './pack.js';
 
 export type VerifyOptions = RunOptions & Leniency;
 
@@ -160,12 +160,7 @@ function linesOf(path: string, findings: Findings): string[] {
   if (load !== undefined) {
     lines.push(`  digest         ${load.digest}`);
     // invalid records that are why the file is not good are named below
-    const invalid = load.invalid > 0 ? [counted(load.invalid, 'invalid record')] : [];
-    const told =
-      reasonCount === 0
-        ? reportLines(load)
-        : [...invalid, ...unknownKeyLines(load), ...localTimeLines(load)];
-    for (const line of told) lines.push(`  ${line}`);
+    for (const line of reportLines(load, reasonCount === 0)) lines.push(`  ${line}`);
   }
   if (reasonCount === 0) return [...lines, 'good'];
   lines.push(`not good, for ${counted(reasonCount, 'reason')}:`);
