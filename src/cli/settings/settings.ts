@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { InputError } from '../../model/quote.js';
 import { isToken } from '../../model/units.js';
 import {
-  atLeast,
   byteSize,
   duration,
   hostList,
@@ -31,11 +30,15 @@ type Parse = (text: string) => unknown;
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** Each flag with what its value is, and its default; below it what it does. */
+/**
+ * Each flag with what its value is, its default and its bounds; below it what it does. A decoder of
+ * more pixels would hold gigabytes, and a page of less could not have each record.
+ */
 const TABLE = readFileSync(new URL('../../../../assets/settings.txt', import.meta.url), 'utf8');
 
 /** How values are read, by what the table calls them. */
 const BY_KIND: Readonly<Record<string, Parse>> = {
+  '<number>': wholeNumber(0, Number.MAX_SAFE_INTEGER),
   '<time>': duration,
   '<size>': byteSize,
   '<percent>': (text) => wholeNumber(0, 100)(text) / 100,
@@ -43,56 +46,46 @@ const BY_KIND: Readonly<Record<string, Parse>> = {
 
 /** How the values of some flags are read, which have rules of their own. */
 const BY_FLAG: Readonly<Record<string, Parse>> = {
-  '--max-image-bytes': atLeast(1, 'expected a size above 0, such as 20MiB', byteSize),
-  // beyond it a decoder holds gigabytes
-  '--max-image-pixels': wholeNumber(1, 250_000_000),
-  '--image-timeout': atLeast(1, 'expected a time above 0, such as 10s', duration),
-  '--journal-timeout': atLeast(100, 'expected a time of 100ms or more, such as 10s', duration),
-  '--posts-per-address': wholeNumber(0, 60_000),
-  '--posts-per-token': wholeNumber(0, 60_000),
-  '--port': wholeNumber(0, 65_535),
   '--public-url': publicUrl,
-  '--max-invalid': wholeNumber(0, Number.MAX_SAFE_INTEGER),
   '--watch': oneOf('events', 'poll', 'off'),
-  '--poll-interval': atLeast(10, 'expected a time of 10ms or more, such as 5s', duration),
   '--workers': workers,
   '--admin-token': (text) => {
     if (isToken(text)) return text;
     throw new InputError('expected a token without blanks');
   },
-  '--operations-port': wholeNumber(0, 65_535),
   '--allowed-hosts': hostList,
   '--cors-origin': (text) => (text === 'none' ? [] : originList(text)),
-  '--max-page-bytes': atLeast(
-    256 * 1024,
-    'expected 256KiB or more, since a single record may have that',
-    byteSize,
-  ),
-  '--max-streams': wholeNumber(0, 100_000),
-  '--max-exports': wholeNumber(0, 100_000),
   '--tile-url': tileUrl,
-  '--max-header-size': atLeast(1024, 'expected 1KiB or more, such as 32KiB', byteSize),
-  '--max-connections': wholeNumber(1, 1_000_000),
-  '--answer-timeout': atLeast(1, 'expected a time above 0, such as 30s', duration),
-  '--max-unsent': atLeast(1, 'expected a size above 0, such as 256MiB', byteSize),
   '--log-format': oneOf('auto', 'json', 'text'),
   '--log-level': oneOf(...LOG_LEVELS),
 };
 
-const ROW = /^((--\S+)(?: (<\w+>))?)( required)?(?: = (\S+))?\n(.*)$/s;
+const ROW =
+  /^((--\S+)(?: (<\w+>))?)( required)?(?: = ([^\s,]+))?(?:, at least (\S+)|, (\d+) to (\d+))?\n(.*)$/s;
+
+/** Refuses what is less than the text `least` says; a default shows how to say more. */
+function atLeast(least: string, parse: Parse, fallback: string): Parse {
+  return (text) => {
+    const value = parse(text) as number;
+    if (value >= (parse(least) as number)) return value;
+    throw new InputError(`expected ${least} or more, such as ${fallback}`);
+  };
+}
 
 /** Every setting of `waypost serve`, in the order of its help; docs/settings.md lists the same. */
 export const SERVE_SETTINGS: readonly Setting[] = TABLE.trim()
   .split(/\n(?=--)/)
   .map((row) => {
-    const [, flag = '', name = '', kind = '', required, fallback, help = ''] = ROW.exec(row)!;
+    const [, flag = '', name = '', kind = '', required, fallback, least, from, to, help = ''] =
+      ROW.exec(row)!;
+    const own = from === undefined ? BY_KIND[kind] : wholeNumber(Number(from), Number(to));
     return {
       flag,
       environment: `WAYPOST_${name.slice(2).toUpperCase().replaceAll('-', '_')}`,
       help: help.trim().replaceAll(/\n\s*/g, ' '),
       required: required !== undefined,
       fallback,
-      parse: BY_FLAG[name] ?? BY_KIND[kind],
+      parse: BY_FLAG[name] ?? (least === undefined ? own : atLeast(least, own!, fallback!)),
     };
   });
 

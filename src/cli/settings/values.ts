@@ -99,19 +99,6 @@ export function duration(text: string): number {
   throw new InputError('expected a time such as 500ms, 10s or 2m, of 10080m at most');
 }
 
-/** Makes a parser of values from a least one on; an InputError for a smaller one says the rule. */
-export function atLeast(
-  least: number,
-  rule: string,
-  parse: (text: string) => number,
-): (text: string) => number {
-  return (text) => {
-    const value = parse(text);
-    if (value >= least) return value;
-    throw new InputError(rule);
-  };
-}
-
 /** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
 export function workers(text: string): number {
   if (text !== 'auto') return wholeNumber(1, 128)(text);
