@@ -12,6 +12,8 @@ const GRID = 8;
 const NEAR_ZOOM = 13;
 /** Pixels of the world at zoom 0. */
 const WORLD = 512;
+/** The least zoom that the library takes, of a map that is tiny, or folded away. */
+const LEAST_ZOOM = -2;
 /** Between two refreshes of the map, in milliseconds. */
 const SPACING_MS = 1_000;
 /** After a stream that was refused wherever it was to begin, such as one too many. */
@@ -86,7 +88,8 @@ async function makeMap(place: HTMLElement): Promise<void> {
   });
   // a wide screen shows the world once
   const fitWorld = (): void => {
-    map.setMinZoom(Math.log2(Math.max(canvas.clientWidth, canvas.clientHeight) / WORLD));
+    const pixels = Math.max(canvas.clientWidth, canvas.clientHeight);
+    map.setMinZoom(Math.max(LEAST_ZOOM, Math.log2(pixels / WORLD)));
   };
   fitWorld();
   map.on('resize', fitWorld);
