@@ -3,6 +3,7 @@ import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
 import { GEOJSON } from '../../src/http/formats/features.js';
 import { JSON_FORMAT } from '../../src/http/formats/json-format.js';
 import { CHANGES_ADDRESS } from '../../src/http/routes/changes.js';
+import { EXPORT_ADDRESS } from '../../src/http/routes/exports.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { MVT } from '../../src/http/routes/tile-views.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
@@ -65,7 +66,8 @@ test('labels of metrics have the values that the page lists', () => {
   const formats = [JSON_FORMAT, GEOJSON, MVT].map(({ name }) => name);
   assert.equal(valuesOf('`representation` is').sort(), [...formats, 'html', 'none'].sort());
   const context = { zone: undefined as never, site: PLAIN_SITE, media: undefined, posting: {} };
-  const names = [...createViews(context).keys(), CHANGES_ADDRESS.name, 'openapi', 'ogcApi'];
+  const own = [CHANGES_ADDRESS, EXPORT_ADDRESS].map(({ name }) => name);
+  const names = [...createViews(context).keys(), ...own, 'posting', 'openapi', 'ogcApi'];
   assert.equal(valuesOf('`route` is').sort(), [...names, 'other'].sort());
   assert.equal([LATENCY_BOUNDS[0], LATENCY_BOUNDS.at(-1)], [50e-6, 1]);
   assert.match(text, 'handed to the system; 50 µs to 1 s');
