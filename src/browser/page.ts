@@ -57,6 +57,10 @@ function offerPickers(field: HTMLInputElement): void {
     field.value = date.value === '' ? '' : withOffset(`${date.value}T${whole}`);
   };
   for (const picker of [date, time]) picker.addEventListener('input', write);
+  // a time alone is no instant: the browser asks for its date
+  time.addEventListener('input', () => {
+    date.required = time.value !== '';
+  });
   date.id = field.id;
   field.removeAttribute('id');
   field.type = 'hidden';

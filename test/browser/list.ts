@@ -63,6 +63,9 @@ pageTest('days and times are picked, and tags offered behind commas', async (pag
   await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
   await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
   await page.getByLabel('Changed since, time').fill('08:30');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.locator('#f-modified_at_after:invalid').waitFor();
+  assert.is(new URL(page.url()).search, '');
   await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('heading', { name: 'matches' }).waitFor();
