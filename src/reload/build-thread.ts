@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
+import type { Progress } from '../formats/snapshot.js';
 import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
@@ -15,25 +16,25 @@ import { isWant } from './decide.js';
 if (!isMainThread) {
   const request = workerData as BuildRequest;
   if (request.unless !== undefined) stepBack();
-  await run(request, (said) => parentPort!.postMessage(said));
+  const say = (said: BuildReply | Parameters<Progress>): void => parentPort!.postMessage(said);
+  say(await run(request, (...progress) => say(progress)));
 }
 
 /** What the thread does; tests with many builds spare themselves the thread. */
-export async function run(...[request, tell]: Parameters<Run>): Promise<void> {
+export async function run(...[request, onProgress]: Parameters<Run>): Promise<BuildReply> {
   try {
-    await build(request, tell);
+    return await build(request, onProgress);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
     // errors that are found after reading do not name the file
     const { path, name, notifications } = request;
     const message = error.message.replaceAll(path, () => name);
     const isNamed = [name, notifications].some((one) => one && message.includes(one));
-    const kind = isWant(error) ? 'failed' : 'refused';
-    tell({ kind, message: isNamed ? message : `${name}: ${message}` });
+    return { problem: isNamed ? message : `${name}: ${message}`, isWant: isWant(error) };
   }
 }
 
-async function build(request: BuildRequest, tell: (said: BuildReply) => void): Promise<void> {
+async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
   const { path, name, checksumPath, exportedAt, unless } = request;
   const { maxInvalid, timeZone, notifications } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
@@ -41,12 +42,7 @@ async function build(request: BuildRequest, tell: (said: BuildReply) => void): P
   const digestWith = (snapshot: string): string =>
     createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
-  if (unless !== undefined && isServed(await contentDigest(path, isServed))) {
-    tell({ kind: 'unchanged' });
-    return;
-  }
-  const onProgress = (bytesRead: number, bytesTotal: number): void =>
-    tell({ kind: 'progress', bytesRead, bytesTotal });
+  if (unless !== undefined && isServed(await contentDigest(path, isServed))) return 'unchanged';
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
   const threads = inParallel ? availableParallelism() : 1;
@@ -55,7 +51,7 @@ async function build(request: BuildRequest, tell: (said: BuildReply) => void): P
   try {
     const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);
-    tell({ kind: 'built', parts: { dataset, extra, digest, loadedAt: Date.now() } });
+    return { parts: { dataset, extra, digest, loadedAt: Date.now() } };
   } finally {
     reader.close();
   }

@@ -26,15 +26,12 @@ interface BuildSettings {
 /** What the thread that builds begins with. */
 export type BuildRequest = BuildTask & BuildSettings & { readonly name: string };
 
-/** What comes back. */
+/** What comes of a request. */
 export type BuildReply =
-  | { readonly kind: 'progress'; readonly bytesRead: number; readonly bytesTotal: number }
-  | { readonly kind: 'unchanged' }
-  | { readonly kind: 'built'; readonly parts: GenerationParts }
-  /** Something is wrong in the file. */
-  | { readonly kind: 'refused'; readonly message: string }
-  /** Memory, descriptors or the like were wanting; the file may be good. */
-  | { readonly kind: 'failed'; readonly message: string };
+  | 'unchanged'
+  | { readonly parts: GenerationParts }
+  /** Memory, descriptors or the like were wanting, or something is wrong in the file. */
+  | { readonly problem: string; readonly isWant: boolean };
 
 /** A new generation, or word that there is nothing new. */
 export type BuildResult = Generation | 'unchanged';
@@ -46,8 +43,8 @@ export type BuildResult = Generation | 'unchanged';
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 
-/** Does what a request says, and tells what comes of it. */
-export type Run = (request: BuildRequest, tell: (said: BuildReply) => void) => Promise<void>;
+/** Does what a request says. */
+export type Run = (request: BuildRequest, onProgress: Progress) => Promise<BuildReply>;
 
 /**
  * Builds each generation by `run`, which is a thread of its own; this one only makes the objects of
@@ -57,27 +54,23 @@ export function createBuilder(
   { maxInvalid, timeZone = 'UTC', notifications }: BuildSettings,
   run: Run = runInThread,
 ): Build {
-  return async (task, onProgress) => {
+  return async (task, onProgress = () => {}) => {
     const request = { name: task.path, ...task, maxInvalid, timeZone, notifications };
-    const reply = await new Promise<BuildReply>((resolve, reject) => {
-      const running = run(request, (said) => {
-        if (said.kind === 'progress') onProgress?.(said.bytesRead, said.bytesTotal);
-        else resolve(said);
-      });
-      running.catch(reject);
-    });
-    if (reply.kind === 'built') return createGeneration(reply.parts);
-    if (reply.kind === 'refused') throw new InputError(reply.message);
-    if (reply.kind === 'failed') throw new Error(reply.message);
-    return 'unchanged';
+    const reply = await run(request, onProgress);
+    if (reply === 'unchanged') return reply;
+    if ('parts' in reply) return createGeneration(reply.parts);
+    throw new (reply.isWant ? Error : InputError)(reply.problem);
   };
 }
 
-function runInThread(request: BuildRequest, tell: (said: BuildReply) => void): Promise<void> {
+function runInThread(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
   const url = new URL('./build-thread.js', import.meta.url);
   const worker = new Worker(url, { workerData: request });
-  worker.on('message', tell);
-  return new Promise((_, reject) => {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (said: BuildReply | Parameters<Progress>) => {
+      if (Array.isArray(said)) onProgress(...said);
+      else resolve(said);
+    });
     // such as one of memory
     worker.on('error', reject);
     worker.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));

@@ -12,6 +12,7 @@ import {
   isSpace,
   MAX_RAW_BYTES,
   NOT_UTF8,
+  problemRow,
   type RawRecord,
   type Row,
   TOO_LONG,
@@ -205,7 +206,7 @@ export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   const point = readRendered(bytes) ?? readRenderedFeature(bytes);
   if (point !== undefined) return { place, value: point };
-  if (!isUtf8(bytes)) return { place, problem: { field: 'record', reason: NOT_UTF8 } };
+  if (!isUtf8(bytes)) return problemRow(place, NOT_UTF8);
   if (isBlank(bytes)) return undefined;
   return parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
 }
@@ -215,8 +216,7 @@ function parse(place: number, text: string): Row {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const reason = `is not valid JSON: ${inert((error as Error).message)}`;
-    return { place, problem: { field: 'record', reason } };
+    return problemRow(place, `is not valid JSON: ${inert((error as Error).message)}`);
   }
   return isFeature(value) ? featureRow(place, value) : { place, value };
 }

@@ -24,16 +24,11 @@ export type PlacedProblems = readonly [place: number, problems: readonly Problem
 export class PieceBuilder {
   readonly #zone: TimeZone;
   readonly #blocks = new BlockBuilder();
-  #places: number[] = [];
-  #problems: PlacedProblems[] = [];
-  #unknownKeys = new UnknownKeys();
-  #localTimes = 0;
-  /** Invalid records since the last piece. */
-  invalid = 0;
+  #now = beginPiece();
 
   constructor(zone: TimeZone) {
     const offsetAt = (local: number): number | undefined => {
-      this.#localTimes++;
+      this.#now.localTimes++;
       return zone.offsetAt(local);
     };
     this.#zone = { ...zone, offsetAt };
@@ -45,7 +40,7 @@ export class PieceBuilder {
     if (row.problem !== undefined) return this.#refuse(place, [row.problem]);
     const { value } = row;
     if (value instanceof RenderedPoint) return this.#put(this.#blocks.addRendered(value), place);
-    const point = readPoint(value, (key) => this.#unknownKeys.add(key), this.#zone);
+    const point = readPoint(value, (key) => this.#now.unknownKeys.add(key), this.#zone);
     if (!('id' in point)) return this.#refuse(place, point);
     const bytes = Buffer.from(renderPoint(point));
     if (bytes.length > MAX_RECORD_BYTES) {
@@ -55,37 +50,39 @@ export class PieceBuilder {
     return this.#put(this.#blocks.add(point, bytes), place);
   }
 
+  /** Invalid records since the last piece. */
+  get invalid(): number {
+    return this.#now.invalid;
+  }
+
   /** What was added since the last piece. */
   take(): Piece {
     return this.#pieceOf(this.#blocks.take());
   }
 
   #refuse(place: number, problems: readonly Problem[]): undefined {
-    this.invalid++;
-    if (this.#problems.length < MAX_SHOWN) this.#problems.push([place, problems]);
+    const now = this.#now;
+    now.invalid++;
+    if (now.problems.length < MAX_SHOWN) now.problems.push([place, problems]);
   }
 
   /** Notes the place of a point, before which a block may have become full. */
   #put(full: PointBlock | undefined, place: number): Piece | undefined {
     const piece = full && this.#pieceOf(full);
-    this.#places.push(place);
+    this.#now.places.push(place);
     return piece;
   }
 
   #pieceOf(block: PointBlock | undefined): Piece {
-    const piece = {
-      block,
-      places: Float64Array.from(this.#places),
-      problems: this.#problems,
-      invalid: this.invalid,
-      unknownKeys: this.#unknownKeys.counts(),
-      localTimes: this.#localTimes,
-    };
-    this.#places = [];
-    this.#problems = [];
-    this.#unknownKeys = new UnknownKeys();
-    this.#localTimes = 0;
-    this.invalid = 0;
-    return piece;
+    const { places, unknownKeys, ...others } = this.#now;
+    this.#now = beginPiece();
+    const unknown = unknownKeys.counts();
+    return { block, places: Float64Array.from(places), unknownKeys: unknown, ...others };
   }
+}
+
+function beginPiece() {
+  const unknownKeys = new UnknownKeys();
+  const [places, problems]: [number[], PlacedProblems[]] = [[], []];
+  return { places, problems, unknownKeys, invalid: 0, localTimes: 0 };
 }
