@@ -6,7 +6,7 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
-import type { ReadOptions, SnapshotFormat, SnapshotReader, TwoPassReader } from '../snapshot.js';
+import type { ReadOptions, SnapshotReader, TwoPassReader } from '../snapshot.js';
 
 /**
  * Opens a snapshot file of any format, found by its content. A native one can also be read in two
@@ -16,17 +16,14 @@ export async function openSnapshot(
   path: string,
   options: ReadOptions,
 ): Promise<SnapshotReader | TwoPassReader> {
-  const format = await formatOf(path);
-  if (format === 'native') return openNative(path, options);
-  const { openRows } = await import('../rows/reader.js');
-  return openRows(path, format, options, await openTimeZone(options.timeZone));
-}
-
-/** A native file does not wait for the parsers of the others. Throws an InputError. */
-export async function formatOf(path: string): Promise<SnapshotFormat> {
-  if (isNative(path)) return 'native';
+  // a native file does not wait for the parsers of the others
+  if (isNative(path)) return openNative(path, options);
+  const { RowsReader } = await import('../rows/reader.js');
   const { detectFormat } = await import('../rows/detect.js');
-  return detectFormat(path);
+  const format = await detectFormat(path);
+  // it has changed meanwhile
+  if (format === 'native') return openNative(path, options);
+  return new RowsReader(path, format, options, await openTimeZone(options.timeZone));
 }
 
 /** A checksum file has a line a file; one that is longer is something else. */
@@ -43,7 +40,7 @@ export async function contentDigest(
   path: string,
   isWanted: (digest: string) => boolean = () => true,
 ): Promise<string> {
-  if ((await formatOf(path)) !== 'native') return fileDigest(path);
+  if (!isNative(path)) return fileDigest(path);
   const reader = openNative(path, {});
   try {
     if (!isWanted(reader.digest)) return reader.digest;

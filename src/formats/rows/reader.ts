@@ -22,20 +22,6 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
   msgpack: readMsgpack,
 };
 
-/**
- * Opens a snapshot of rows, gzipped or not, in a format that was detected. Throws an InputError
- * when the file cannot be opened; what is wrong inside shows when its blocks are read. Times
- * without an offset are of `zone`.
- */
-export function openRows(
-  path: string,
-  format: RowFormat | 'parquet',
-  options: ReadOptions,
-  zone: TimeZone,
-): SnapshotReader {
-  return new RowsReader(new RowFile(path), format, options, zone);
-}
-
 /** Names the file in the error that its rows may have thrown. */
 export function nameFile(source: RowFile, error: unknown): unknown {
   if (!(error instanceof BrokenRows)) return error;
@@ -50,7 +36,8 @@ const INVALID_OF_PIECE = 10_000;
 /** Smaller files are read before threads have started. */
 const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
-class RowsReader implements SnapshotReader {
+/** A snapshot of rows, gzipped or not. What is wrong inside shows when its blocks are read. */
+export class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
   readonly #source: RowFile;
   readonly #options: ReadOptions;
@@ -65,13 +52,12 @@ class RowsReader implements SnapshotReader {
   };
   #isComplete = false;
 
-  constructor(
-    source: RowFile,
-    format: RowFormat | 'parquet',
-    options: ReadOptions,
-    zone: TimeZone,
-  ) {
-    this.#source = source;
+  /**
+   * Opens a file, whose format was detected. Throws an InputError when it cannot be opened. Times
+   * without an offset are of `zone`.
+   */
+  constructor(path: string, format: RowFormat | 'parquet', options: ReadOptions, zone: TimeZone) {
+    this.#source = new RowFile(path);
     this.format = format;
     this.#options = options;
     this.#zone = zone;
