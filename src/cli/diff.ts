@@ -7,12 +7,12 @@ import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport } from '../formats/snapshot.js';
 import { lowerBound } from '../index/order.js';
 import { RECORD_KEYS } from '../model/point.js';
-import type { Box } from '../model/query.js';
 import { forTerminal, InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import type { Degrees } from '../model/units.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import type { RunOptions } from './arguments.js';
+import { Span } from './verify.js';
 
 export interface DiffOptions extends Pick<RunOptions, 'maxInvalid' | 'timeZone' | 'progressTo'> {
   /** `summary` for people, `ndjson` for a line for each difference. */
@@ -84,7 +84,8 @@ class Differences {
   /** How many points have another value, by the keys of which there are any. */
   readonly #fields = new Map<string, number>();
   /** Around all that differs, before and after. */
-  #extent: Box | undefined;
+  readonly #lon = new Span();
+  readonly #lat = new Span();
   readonly #format: DiffOptions['format'];
   readonly #output: Writable;
 
@@ -112,31 +113,24 @@ class Differences {
   }
 
   extend(lon: Degrees, lat: Degrees): void {
-    this.#extent ??= { west: lon, south: lat, east: lon, north: lat };
-    const { west, south, east, north } = this.#extent;
-    this.#extent = {
-      west: Math.min(west, lon),
-      south: Math.min(south, lat),
-      east: Math.max(east, lon),
-      north: Math.max(north, lat),
-    };
+    this.#lon.widen([lon]);
+    this.#lat.widen([lat]);
   }
 
   /** Writes the summary behind lines about the files. */
   async summarize(files: readonly string[]): Promise<void> {
     const lines = [...files];
-    for (const change of this.#extent === undefined ? [] : CHANGES) {
+    const [lon, lat] = [this.#lon, this.#lat];
+    const isSame = lon.first > lon.last;
+    for (const change of isSame ? [] : CHANGES) {
       const [count, few] = [this.counts[change], this.#few[change]];
       const ids = count === 0 ? '' : `: ids ${few.join(', ')}${count > FEW ? ', …' : ''}`;
       lines.push(`  ${change.padEnd(14)} ${whole(count)}${ids}`);
     }
     for (const [field, count] of this.#fields)
       lines.push(`    ${field.padEnd(12)} ${whole(count)}`);
-    if (this.#extent === undefined) lines.push('the points are the same');
-    else {
-      const { west, south, east, north } = this.#extent;
-      lines.push(`  within         lon ${west} to ${east}, lat ${south} to ${north}`);
-    }
+    const within = `lon ${lon.first} to ${lon.last}, lat ${lat.first} to ${lat.last}`;
+    lines.push(isSame ? 'the points are the same' : `  within         ${within}`);
     for (const line of lines) await this.#write(forTerminal(line));
   }
 

@@ -117,12 +117,13 @@ class Findings {
   }
 }
 
-class Span {
-  first = Infinity;
-  last = -Infinity;
+/** From the least to the greatest of some values. */
+export class Span {
+  first: number = Infinity;
+  last: number = -Infinity;
 
-  widen(column: Float64Array): void {
-    for (const value of column) {
+  widen(values: Iterable<number>): void {
+    for (const value of values) {
       if (value < this.first) this.first = value;
       if (value > this.last) this.last = value;
     }

@@ -197,6 +197,8 @@ function endOfQuoted(text: string, from: number): number {
   return at + 1;
 }
 
+/** Fields whose white space counts. */
+const FREE_TEXTS: ReadonlySet<string> = new Set(['status', 'comment', 'image']);
 const WHOLE_NUMBER = /^\d{1,16}$/;
 const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
@@ -206,31 +208,19 @@ const FALSE = /^(?:false|f|0)$/i;
  * that column wants stays text, for the validator to refuse with the text in its message.
  */
 export function readCell(name: string, text: string): unknown {
+  if (!isRecordKey(name) || FREE_TEXTS.has(name)) return text;
+  const value = text.trim();
   switch (name) {
     case 'id':
     case 'created_by':
-      return readWholeNumber(text.trim());
+      return WHOLE_NUMBER.test(value) ? Number(value) : value;
     case 'is_processed':
-      return readFlag(text.trim());
+      return TRUE.test(value) || (FALSE.test(value) ? false : value);
     case 'tags':
-      return readTags(text.trim());
-    case 'lat':
-    case 'lon':
-    case 'created_at':
-    case 'modified_at':
-      return text.trim();
+      return readTags(value);
     default:
-      return text;
+      return value;
   }
-}
-
-function readWholeNumber(text: string): unknown {
-  return WHOLE_NUMBER.test(text) ? Number(text) : text;
-}
-
-function readFlag(text: string): unknown {
-  if (TRUE.test(text)) return true;
-  return FALSE.test(text) ? false : text;
 }
 
 /** A JSON array, an array as PostgreSQL exports it, or texts separated by semicolons. */
