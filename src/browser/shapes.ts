@@ -74,11 +74,15 @@ function polygonOutline(text: string): Outline | undefined {
   for (const part of text.split('|')) {
     // a hole lies on the same world as the ring round it
     let before = rings[0]?.[0]?.[0];
+    // what has crossed the antimeridian stays on that world
+    let turned = 0;
     const ring: Place[] = [];
     for (const place of part.split(';')) {
       const numbers = numbersOf(place);
       if (numbers?.length !== 2) return undefined;
-      before = near(numbers[0]!, before);
+      const lon = numbers[0]! + turned;
+      before = near(lon, before);
+      turned += before - lon;
       ring.push([before, numbers[1]!]);
     }
     rings.push(closed(ring));

@@ -121,6 +121,10 @@ browserTest(
       await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
       await drawn(page);
       assert.ok((await viewOf(page)).center[0] < -50);
+      await page.goto(`${LIST}?polygon=170,-40;-170,-40;-170,-30;170,-30`);
+      await drawn(page);
+      const fiji = await viewOf(page);
+      assert.ok(Math.abs(fiji.center[0]) > 175 && fiji.zoom > 2, JSON.stringify(fiji));
     });
   },
 );
