@@ -164,7 +164,8 @@ function offsetSeconds(fields: RegExpExecArray): number | undefined | string {
   const hours = Number(fields[10]);
   const minutes = Number(fields[11] ?? 0);
   if (hours > 23 || minutes > 59) {
-    return `the UTC offset must lie within ±23:59, got ${fields[10]}:${fields[11] ?? '00'}`;
+    const got = `${fields[10]}:${fields[11] ?? '00'}`;
+    return `the UTC offset must have 00 to 23 hours and 00 to 59 minutes, got ${got}`;
   }
   return (fields[9] === '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
 }

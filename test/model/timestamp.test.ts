@@ -71,8 +71,9 @@ test('everything else is refused with the reason', () => {
   refuses('2023-05-01T24:00Z', /^the hour must be 00 to 23, got 24$/);
   refuses('2023-05-01T12:60Z', /^the minute must be 00 to 59, got 60$/);
   refuses('2023-05-01T12:00:60Z', /^the second must be 00 to 59, got 60$/);
-  refuses('2023-05-01T12:00+24:00', /^the UTC offset must lie within ±23:59, got 24:00$/);
-  refuses('2023-05-01T12:00+02:60', /within ±23:59/);
+  const offset = 'the UTC offset must have 00 to 23 hours and 00 to 59 minutes, got';
+  refuses('2023-05-01T12:00+24:00', new RegExp(`^${offset} 24:00$`));
+  refuses('2023-05-01T12:00+02:60', new RegExp(`^${offset} 02:60$`));
   refuses('1600-05-01T12:00Z', /between the years 1684 and 2255/);
   refuses('9999-12-31T23:59:59Z', /between the years 1684 and 2255/);
   assert.ok((parseTimestamp('x'.repeat(1e6)) as string).length < 200);
