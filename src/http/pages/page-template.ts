@@ -148,7 +148,9 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
   const set = pairs.filter(({ name }) => FILTERS.has(name));
   const filtering = queryString(set);
-  const points = inFormat('json', path, pairs);
+  // the map needs places, and popups all the rest, whatever the table shows
+  const whole = pairs.filter(({ name }) => name !== 'fields');
+  const points = inFormat('json', path, whole);
   const changes = queryString([...set, { name: 'fields', value: 'id' }]);
   const file = (name: string): string => assets.url(name);
   const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
