@@ -102,6 +102,10 @@ pageTest('an image that is not there is its name', async (page) => {
 
 pageTest('what is wrong with a value stands beside its field', async (page) => {
   await withoutMap(page);
+  const long = Array.from({ length: 100 }, (_, i) => `${i / 10},${i % 7}`).join(';');
+  await page.goto(`${LIST}?polygon=${long}`);
+  const { height } = (await page.locator('.chips li').boundingBox())!;
+  assert.ok(height < 130, `what filters stands in ${height} pixels`);
   await page.goto(LIST);
   await page.click('text=Add a filter');
   await page.locator('#f-bbox').fill('25,60,24');
