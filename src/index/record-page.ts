@@ -41,10 +41,10 @@ export class PageRoom {
 }
 
 /**
- * Finds the records of `count` rows, those behind the dataset's own being rows of the delta, and gets them into the processor's cache. Offsets and records
- * have a loop each, whose loads depend neither on each other nor on a branch: they wait for memory
- * together, where copies would wait one by one. A page of scattered records takes half the time
- * then.
+ * Finds the records of `count` rows, of which those behind the dataset's own are the delta's, and
+ * gets them into the processor's cache. Offsets and records have a loop each, whose loads depend
+ * neither on each other nor on a branch: they wait for memory together, where copies would wait one
+ * by one. A page of scattered records takes half the time then.
  */
 export function fetchPage(
   { records, count: total }: Pick<DatasetParts, 'records' | 'count'>,

@@ -17,7 +17,8 @@ const PAUSE_MS = 100;
 
 /**
  * Opens a socket for each address of the host, one or several with commas between, again and again
- * while the port is taken, until the time is over or `signal` fires. Throws an InputError that says why it could not.
+ * while the port is taken, until the time is over or `signal` fires. Throws an InputError that says
+ * why it could not.
  */
 export async function openSockets(
   { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
