@@ -58,6 +58,8 @@ export function createMerger(): Merge {
 
 /** Filled to this share, in rows or in bytes, a delta may be merged. */
 export const LEAST_FILL: number = 1 / 16;
+/** Where more posts wait, so many times what a delta takes is merged at once. */
+const BACKLOG_TIMES = 4;
 /** Points that are added in a turn of the event loop, at some 10 µs. */
 const TURN_POINTS = 256;
 
@@ -66,12 +68,15 @@ export class Beginning {
   #generation: Generation;
   #delta: Delta;
   readonly #capacity: DeltaSize;
+  readonly #most: DeltaSize;
   readonly #merge: Merge;
 
   constructor(generation: Generation, capacity: DeltaSize, merge: Merge) {
+    const { rows, bytes } = capacity;
     this.#generation = generation;
     this.#capacity = capacity;
-    this.#delta = createDelta(capacity);
+    this.#most = { rows: BACKLOG_TIMES * rows, bytes: BACKLOG_TIMES * bytes };
+    this.#delta = createDelta(this.#most);
     this.#merge = merge;
   }
 
@@ -86,7 +91,8 @@ export class Beginning {
   /** The generation and its first delta; `base` is the sequence up to which there are no others. */
   async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
     if (fillOf(sizeOf(this.#delta), this.#capacity) >= LEAST_FILL) await this.#mergeAll();
-    return { generation: this.#generation, delta: { ...this.#delta, base } };
+    const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };
+    return { generation: this.#generation, delta };
   }
 
   async #mergeAll(): Promise<void> {
@@ -94,7 +100,7 @@ export class Beginning {
     const length = deltaLength(this.#delta);
     const dataset = await this.#merge(parts.dataset, this.#delta, length);
     this.#generation = createGeneration({ ...parts, dataset });
-    this.#delta = continueDelta(this.#delta, length, this.#capacity);
+    this.#delta = continueDelta(this.#delta, length, this.#most);
     reclaimMemory();
   }
 }
