@@ -39,7 +39,7 @@ export function answerKey(
   return { origin, target, accept, coding, hash };
 }
 
-const CODING_HASHES = { none: 0, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
+const CODING_HASHES = { none: 0, zstd: 0x52dce729, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
 
 /**
  * Answers that were asked for more than once, bounded in bytes, of one state of the data at a time.

@@ -1,4 +1,4 @@
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import zlib, { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyReply } from 'fastify';
 import type { BodyMemory } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
@@ -91,6 +91,11 @@ const BROTLI = {
 };
 // 6, the usual level, takes four times as long for 7 % less
 const GZIP = { chunkSize: CHUNK_BYTES, level: 4 };
+/** `ZSTD_c_compressionLevel`, as Nodes name it that have Zstandard. */
+const ZSTD_LEVEL = 100;
+// two thirds of the time of Brotli for 1 % less
+const ZSTD = { chunkSize: CHUNK_BYTES, params: { [ZSTD_LEVEL]: 6 } };
+const { zstdCompress } = zlib as { zstdCompress?: typeof brotliCompress };
 
 /**
  * Makes what compresses bodies and calls `done` later, with undefined where that failed. It returns
@@ -111,7 +116,8 @@ export function createCompression(
       underWay--;
       done(error === null ? (compressed as Buffer<ArrayBuffer>) : undefined);
     };
-    if (coding === 'br') brotliCompress(body, BROTLI, finish);
+    if (coding === 'zstd') zstdCompress!(body, ZSTD, finish);
+    else if (coding === 'br') brotliCompress(body, BROTLI, finish);
     else gzip(body, GZIP, finish);
     return true;
   };

@@ -5,7 +5,7 @@ import { version } from '../../model/quote.js';
 import { identityOf } from '../../reload/current.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
-import { createCodingOf, Negotiation } from '../request/negotiation.js';
+import { CODINGS, createCodingOf, Negotiation } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
 import { last, parseQueryString } from '../request/query-string.js';
 import { AnswerCache, answerKey, Joins } from './answer-cache.js';
@@ -28,7 +28,7 @@ export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
  */
 export function createPipeline(context: Context): Pipeline {
   const { current, stats, originOf } = context;
-  const codingOf = context.compress ? createCodingOf() : undefined;
+  const codingOf = context.compress ? createCodingOf(CODINGS) : undefined;
   const answers = new AnswerCache(context.answerCacheBytes);
   const delivery = createDelivery(context, answers);
   const allow = createAllowance();

@@ -1,3 +1,4 @@
+import zlib from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { quote } from '../../model/quote.js';
@@ -84,34 +85,34 @@ function negotiate<Offered extends Offer>(
   return offers.find(({ mediaType }) => mediaType === type) ?? NONE;
 }
 
-export type Coding = 'br' | 'gzip';
+export type Coding = 'zstd' | 'br' | 'gzip';
 
-/** In the service's own order of preference, which counts among those of equal weight. */
-const OFFERED = ['br', 'gzip', 'identity'];
-
-/**
- * Makes what finds the coding that an Accept-Encoding header prefers of those `offered`, the
- * preferred ones first; undefined where it wants none of ours.
- */
-export function createCodingOf(
-  offered: readonly string[] = OFFERED,
-): (acceptEncoding: string | undefined) => Coding | undefined {
-  const codingOf = remembered((header) => preferredCoding(header, offered));
-  return (header) => {
-    const coding = header ? codingOf(header) : 'identity';
-    return coding === 'identity' ? undefined : coding;
-  };
-}
+/** By the service's own preference. Node has Zstandard from 22.15 on. */
+export const CODINGS: readonly Coding[] =
+  'zstdCompress' in zlib ? ['zstd', 'br', 'gzip'] : ['br', 'gzip'];
 
 /** The package's types do not know the second parameter. */
 interface EncodingNegotiator {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
 }
 
-function preferredCoding(header: string, offered: readonly string[]): Coding | 'identity' {
-  const headers = { 'accept-encoding': header };
-  const negotiator: EncodingNegotiator = new Negotiator({ headers });
-  const [coding] = negotiator.encodings(offered, { preferred: offered });
-  // where nothing is accepted, the body as it is serves better than an error
-  return coding === 'br' || coding === 'gzip' ? coding : 'identity';
+/**
+ * Makes what finds the coding that an Accept-Encoding header prefers of those `offered`, whose order
+ * counts among those of equal weight; undefined where it wants none of them.
+ */
+export function createCodingOf<Offered extends Coding>(
+  offered: readonly Offered[],
+): (acceptEncoding: string | undefined) => Offered | undefined {
+  const available = [...offered, 'identity'];
+  const codingOf = remembered((header) => {
+    const headers = { 'accept-encoding': header };
+    const negotiator: EncodingNegotiator = new Negotiator({ headers });
+    const [preferred] = negotiator.encodings(available, { preferred: available });
+    // where nothing is accepted, the body as it is serves better than an error
+    return offered.find((coding) => coding === preferred) ?? 'identity';
+  });
+  return (header) => {
+    const coding = header ? codingOf(header) : 'identity';
+    return coding === 'identity' ? undefined : coding;
+  };
 }

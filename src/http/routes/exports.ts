@@ -43,7 +43,7 @@ export const EXPORT_ADDRESS: Address = {
 export function createExportHandler(context: Context): RouteHandlerMethod {
   const { current, compress, zone, originOf, origin, corsOrigin } = context;
   const sender = new Sender(context, FACTS.name);
-  const gzipOf = createCodingOf(['gzip', 'identity']);
+  const gzipOf = createCodingOf(['gzip']);
   const seed = hashText('', seedOf(context));
   const formats = new Map(
     EXPORT_FORMATS.map((format) => {
@@ -63,7 +63,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
     // no link needs the origin, but hosts that are not allowed are told nothing
     originOf(raw);
     const query = parseExportQuery(parseQueryString(queryOf(target)), zone);
-    const isGzipped = format.isCoded && gzipOf(raw.headers['accept-encoding']) === 'gzip';
+    const isGzipped = format.isCoded && gzipOf(raw.headers['accept-encoding']) !== undefined;
     /** The answers that the client may get: compressed, where it may be, then as it is. */
     const headsOf = (state: State): AnswerHead[] => {
       const content = spellHash(hashText(`${target} ${state.name}`, seed));

@@ -60,7 +60,7 @@ export function addStatic(
 ): void {
   const { assets } = site;
   const vary = varyOf({ compress: true, corsOrigin, isFile: true });
-  const codingOf = createCodingOf();
+  const codingOf = createCodingOf(['br', 'gzip']);
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { version, file } = params as { readonly version: string; readonly file: string };
