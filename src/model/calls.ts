@@ -41,8 +41,8 @@ export class Calls<Theirs extends Offered> {
   readonly #memoryOf: MemoryOf;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
-  #isGone = false;
-  #failure: unknown;
+  /** Why there is no other thread any more. */
+  #end: { readonly error: unknown } | undefined;
   #calls: Call[] = [];
   #replies: Reply[] = [];
   #memory: ArrayBuffer[] = [];
@@ -63,7 +63,7 @@ export class Calls<Theirs extends Offered> {
     ...given: Parameters<Theirs[Name]>
   ): Promise<Awaited<ReturnType<Theirs[Name]>>> {
     return new Promise((resolve, reject) => {
-      if (this.#isGone) throw this.#failure;
+      if (this.#end !== undefined) throw this.#end.error;
       this.#waiting.set(++this.#last, { resolve: resolve as Waiting['resolve'], reject });
       this.#memory.push(...this.#memoryOf(name, given as never));
       this.#say(this.#calls, [this.#last, name, given]);
@@ -77,8 +77,7 @@ export class Calls<Theirs extends Offered> {
 
   /** Rejects all calls that wait, and those to come: the other thread is gone. */
   fail(error: unknown): void {
-    if (!this.#isGone) this.#failure = error;
-    this.#isGone = true;
+    this.#end ??= { error };
     for (const { reject } of this.#waiting.values()) reject(error);
     this.#waiting.clear();
   }
