@@ -25,7 +25,7 @@ export interface Look {
   readonly settleMs: number;
   /** The identity of what is served. */
   readonly served: string | undefined;
-  /** By identity. */
+  /** By {@link refusalKey}. */
   readonly refused: ReadonlyMap<string, Refusal>;
   /** When each candidate was first seen as it is, by identity. */
   readonly seen: ReadonlyMap<string, number>;
@@ -47,6 +47,8 @@ export interface Decision {
   readonly stale: Refusal | undefined;
   /** Of all candidates that are newer than what is served; the others are no longer of interest. */
   readonly seen: ReadonlyMap<string, number>;
+  /** Likewise. */
+  readonly refused: Map<string, Refusal>;
 }
 
 /** What there is; where that cannot be said, it is a candidate that cannot be built. */
@@ -55,7 +57,8 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
     return await source.list();
   } catch (problem) {
     const path = source.name;
-    return [{ path, identity: reasonOf(problem, path), modifiedAt: 0, problem }];
+    const identity = reasonOf(problem, path);
+    return [{ path, own: identity, identity, modifiedAt: 0, problem }];
   }
 }
 
@@ -63,21 +66,26 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
  * Compares what there is with what is served and what was refused. Nothing else decides what is
  * done.
  */
-export function decide({ now, candidates, settleMs, served, refused, ...before }: Look): Decision {
+export function decide({ now, candidates, settleMs, served, ...before }: Look): Decision {
   // what could not be listed may still be there: it is not to be built again only to be refused
   const isListed = candidates.every(({ problem }) => problem === undefined);
   const seen = new Map(isListed ? [] : before.seen);
+  const refused = new Map(isListed ? [] : before.refused);
   let next: Decision['next'];
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
   let retryAt = Number.POSITIVE_INFINITY;
   let stale: Refusal | undefined;
   for (const candidate of candidates) {
-    const { identity } = candidate;
+    const { own, identity } = candidate;
     if (identity === served) break;
     const since = before.seen.get(identity) ?? now;
     seen.set(identity, since);
-    const refusal = refused.get(identity);
+    for (const key of [identity, own]) {
+      const refusal = before.refused.get(key);
+      if (refusal !== undefined) refused.set(key, refusal);
+    }
+    const refusal = refused.get(own) ?? refused.get(identity);
     stale ??= refusal;
     // older than what is to be built: only remembered as seen
     if (next !== undefined) continue;
@@ -92,7 +100,7 @@ export function decide({ now, candidates, settleMs, served, refused, ...before }
   }
   // a newer candidate may be good: until that is known, what was stale stays so
   if (seen.size > 0) stale ??= before.stale;
-  return { next, settling, settlesAt, retryAt, stale, seen };
+  return { next, settling, settlesAt, retryAt, stale, seen, refused };
 }
 
 /**
@@ -130,6 +138,18 @@ function reasonOf(error: unknown, path: string): string {
   if (code === 'ENOENT') return `${path}: there is no such file`;
   if (code === 'EACCES') return `${path}: no permission to read it`;
   return message.startsWith(path) ? message : `${path}: ${message}`;
+}
+
+/** Something is wrong in the file that is read with a snapshot. */
+export class CompanionError extends InputError {}
+
+/**
+ * What a candidate is refused by. What is wrong in itself stays so whatever is read with it: where
+ * a thousand bad files are newer than what is served, not all of them are to be built again
+ * whenever the notifications change.
+ */
+export function refusalKey({ own, identity }: Candidate, error: unknown): string {
+  return isWant(error) || error instanceof CompanionError ? identity : own;
 }
 
 /** A snapshot is held back that is as it should be, but too small beside the one before. */

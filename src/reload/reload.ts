@@ -11,6 +11,7 @@ import {
   decide,
   HeldBack,
   type Refusal,
+  refusalKey,
   refusalOf,
   requireSize,
 } from './decide.js';
@@ -63,8 +64,8 @@ const OVERTAKEN = new Error('The file was written to while it was read.');
  */
 export class Reloader {
   readonly #options: ReloadOptions;
-  /** By identity. */
-  readonly #refused = new Map<string, Refusal>();
+  /** By {@link refusalKey}. */
+  #refused = new Map<string, Refusal>();
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
@@ -184,7 +185,7 @@ export class Reloader {
     const end = performance.now();
     this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + (end - now) / MOST_LOOKING);
     this.#seen = decision.seen;
-    for (const one of this.#refused.keys()) if (!this.#seen.has(one)) this.#refused.delete(one);
+    this.#refused = decision.refused;
     this.#show(decision.stale);
     clearTimeout(this.#retryTimer);
     if (decision.retryAt < Number.POSITIVE_INFINITY && !this.#closing.signal.aborted) {
@@ -220,10 +221,11 @@ export class Reloader {
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       if (error === OVERTAKEN) return stats.count('abandoned', seconds());
-      const before = this.#refused.get(identity);
+      const key = refusalKey(candidate, error);
+      const before = this.#refused.get(key);
       const refusal = refusalOf(path, error, before, retryMs);
       const { reason } = refusal;
-      this.#refused.set(identity, refusal);
+      this.#refused.set(key, refusal);
       // what cannot be listed fails again at each look
       const isCounted = candidate.problem === undefined || before === undefined;
       if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());

@@ -14,7 +14,12 @@ type Files = Readonly<Record<string, number | undefined>>;
 
 /** A look at these files, the newest first. */
 function look(files: Files, given: Partial<Look> = {}): Decision {
-  const candidates = Object.keys(files).map((path) => ({ path, identity: path, modifiedAt: 0 }));
+  const candidates = Object.keys(files).map((path) => ({
+    path,
+    own: path,
+    identity: path,
+    modifiedAt: 0,
+  }));
   const seen = new Map<string, number>();
   for (const [name, stillFor] of Object.entries(files))
     if (stillFor !== undefined) seen.set(name, NOW - stillFor);
@@ -105,6 +110,7 @@ test('until a newer one is known to be good, what was stale stays so', () => {
 test('a folder that could not be listed has the files that were seen in it', () => {
   const problem = {
     path: 'folder',
+    own: 'EMFILE',
     identity: 'EMFILE',
     modifiedAt: 0,
     problem: new Error('EMFILE'),

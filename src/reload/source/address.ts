@@ -47,10 +47,10 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     async list() {
       const files = await store.list(AbortSignal.timeout(idleMs));
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      return files.map((one) => ({ ...one, identity: `${one.identity}|${beside?.identity}` }));
+      return files.map((one) => ({ ...one, identity: `${one.own}|${beside?.identity}` }));
     },
     async open(candidate, tell) {
-      const file = candidate as RemoteFile;
+      const file: RemoteFile = candidate;
       const path = temporaryIn(folder);
       const besidePath = `${path}${CHECKSUM_SUFFIX}`;
       const removeAtExit = (): void => {
@@ -218,7 +218,7 @@ function webStore(address: string): Store {
       }
       const text = await checksum(signal);
       const { tag, modifiedAt } = last;
-      const file: WebFile = { path: name, identity: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
+      const file: WebFile = { path: name, own: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
       return [text === undefined ? file : { ...file, checksum: async () => text }];
     },
 
