@@ -97,7 +97,7 @@ function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row
 }
 
 /** Writes the box around boxes `first` to `last - 1` of `boxes` to `target`, from `at` on. */
-export function putUnion(
+function putUnion(
   target: Float64Array,
   at: number,
   boxes: Float64Array,

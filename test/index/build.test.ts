@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openNative } from '../../src/formats/native/read.js';
-import { BLOCK_ROWS, cutBlocks, putUnion } from '../../src/index/blocks.js';
+import { BLOCK_ROWS, cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset, type DatasetParts } from '../../src/index/dataset.js';
 import type { Order } from '../../src/index/order.js';
@@ -123,20 +123,6 @@ test('a build of a broken file leaves no thread behind', async () => {
   if (before > 0) await until('the threads have ended', () => threads() <= before, 10_000);
 });
 
-test('orders break ties by id', async () => {
-  const { byId, byCreatedAt, byModifiedAt } = await buildDataset(readerOf(notes));
-  for (const { keys, rows } of [byCreatedAt, byModifiedAt]) {
-    let ties = 0;
-    for (let rank = 1; rank < rows.length; rank++) {
-      if (keys[rank] !== keys[rank - 1]) continue;
-      const [before, id] = [rows[rank - 1]!, rows[rank]!].map((row) => byId.ranks[row]!);
-      assert.ok(before! < id!, `rank ${rank}`);
-      ties++;
-    }
-    assert.ok(ties > 1000);
-  }
-});
-
 test('an id that comes twice is refused by name, even from different blocks', async () => {
   const twice = [...notes.slice(0, 500), { ...notes[0]!, lat: 1, created: 5 }];
   for (const blockPoints of [1000, 100]) {
@@ -210,15 +196,6 @@ test('blocks are neighbours on the map: together they cover not much more than i
   }
   // the median of an ancestor may lie far from the block that counts it
   assert.ok(area < 1.5 * 360 * 180, `${blocks} blocks of ${BLOCK_ROWS} rows cover ${area}`);
-});
-
-test('the union of boxes holds them all', () => {
-  const boxes = Float64Array.of(0, 0, 1, 1, -5, 2, -4, 3, 7, -8, 9, 8);
-  const target = new Float64Array(6).fill(99);
-  putUnion(target, 1, boxes, 0, 2);
-  assert.equal([...target], [99, -5, 0, 1, 3, 99]);
-  putUnion(target, 1, boxes, 1, 3);
-  assert.equal([...target], [99, -5, -8, 9, 8, 99]);
 });
 
 test.run();

@@ -3,7 +3,7 @@ import { FARTHEST } from '../../src/model/geo.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
 import { chooseAccessPath } from '../../src/query/common/plan.js';
 import type { Engine } from '../../src/query/engine.js';
-import { allPages, assertHints, assertNotes, assertPage } from '../support/compare.js';
+import { assertHints, assertPage } from '../support/compare.js';
 import { engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
@@ -161,28 +161,6 @@ function assertQuestions(asked: Engine, answers: Oracle, known: Note[], count: n
 
 test('random queries where nearly everything is tied', () => {
   assertQuestions(tiedEngine, oracle, tied, ROUNDS * COMBINATIONS);
-});
-
-test('ties go by id through all pages, whichever way they are found', () => {
-  const circle = { lon: 24.94, lat: 60.17, radius: 200_000 };
-  const filters: [Filters, Ordering][] = [
-    [{ circle }, 'distance'],
-    [{ circle: { ...circle, radius: 0 } }, 'distance'],
-    [{ circle: { ...circle, radius: 4e7 } }, 'distance'],
-    [{ circle, createdAt: { after: NOON, before: NOON } }, 'distance'],
-    [{ circle }, '-created_at'],
-    [{}, 'created_at'],
-    [{ createdAt: { after: NOON, before: NOON } }, '-modified_at'],
-  ];
-  for (const [filter, ordering] of filters) {
-    const expected = oracle.find(filter, ordering);
-    for (const accessPath of ['walk', 'mark', 'select', undefined] as const) {
-      const label = `${JSON.stringify(filter)} by ${ordering}, ${accessPath}`;
-      const hints = accessPath === undefined ? {} : { accessPath };
-      const ids = allPages(tiedEngine, { filters: filter, ordering, pageSize: 997 }, hints);
-      assertNotes(ids, expected.notes, expected, label);
-    }
-  }
 });
 
 for (const count of [0, 1, 2, 3, 17, 18, 40]) {

@@ -1,4 +1,3 @@
-import { Random } from '../../src/cli/generate/random.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { Budget, EXCEEDED } from '../../src/model/budget.js';
 import { geodesic } from '../../src/model/geo.js';
@@ -117,32 +116,6 @@ test('many matches that are as good as equally far away are charged for', async 
   assert.throws(() => engine.run(query, {}, undefined, new Budget(10_000)), isExceeded);
   const { ids } = plainly(dataset, circle);
   assert.equal(nearest(engine, circle, 3, 100).ids, ids.slice(200, 300));
-});
-
-test('pages anywhere among many matches are those of a list, with a window beside the circle', async () => {
-  const random = new Random(82, 'point');
-  const notes = Array.from({ length: 12_000 }, (_, i): Note => {
-    const lat = (Math.asin(random.between(-1, 1)) * 180) / Math.PI;
-    const created = NOON + random.int(1_000);
-    return { id: i + 1, lon: random.between(-180, 180), lat, created, modified: NOON };
-  });
-  const engine = await engineOf(notes);
-  const circle = { lat: 60, lon: 25, radius: 3e7 };
-  const sorted = plainly(engine.dataset, circle).ids;
-  for (const driver of ['region', 'createdAt'] as const) {
-    for (const before of [NOON + 1_000, NOON + 800]) {
-      const expected = sorted.filter((id) => notes[id - 1]!.created <= before);
-      for (const depth of [0, 0.1, 0.5, 0.9, 1]) {
-        const page = 1 + Math.floor(depth * (Math.ceil(expected.length / 100) - 1));
-        const filters = { circle, createdAt: { after: NOON, before } };
-        const query = { filters, ordering: 'distance', page, pageSize: 100 } as const;
-        const { rows, length } = engine.run(query, { driver, accessPath: 'select' })!;
-        const label = `${JSON.stringify(query)} by ${driver}`;
-        const ids = idsOf(engine.dataset, rows, length);
-        assert.equal(ids, expected.slice(100 * page - 100, 100 * page), label);
-      }
-    }
-  }
 });
 
 test('one point apart from a pile is found, wherever in the pile it stands', async () => {

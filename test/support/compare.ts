@@ -79,10 +79,10 @@ export function assertHints(engine: Engine, query: Query, label: string): void {
 }
 
 /** Every page of a query, of `pageSize` each, one after the other. */
-export function allPages(engine: Engine, query: Omit<Query, 'page'>, hints: Hints = {}): number[] {
+export function allPages(engine: Engine, query: Omit<Query, 'page'>): number[] {
   const ids: number[] = [];
   for (let page = 1; ; page++) {
-    const answer = engine.run({ ...query, page }, hints);
+    const answer = engine.run({ ...query, page });
     if (answer === undefined) return ids;
     ids.push(...idsOf(engine.dataset, answer.rows, answer.length));
   }

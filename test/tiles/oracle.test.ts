@@ -186,25 +186,6 @@ function sortedIds(all: readonly { readonly id: number | undefined }[]): number[
   return ascending(all.map(({ id }) => id!));
 }
 
-test('the tiles of a whole zoom add up to the count of the list', () => {
-  for (let index = 0; index < 12; index++) {
-    const { filters } = index < 6 ? { filters: {} } : randomQuestion(SEED, index, notes);
-    const z = index % 6;
-    let sum = 0;
-    for (let x = 0; x < 2 ** z; x++) {
-      for (let y = 0; y < 2 ** z; y++) {
-        const tile = queryOf({ z, x, y }, filters, GRIDS[index % GRIDS.length]!);
-        const accepted = tile.filters && acceptedMatches(delta, ACCEPTED, tile.filters);
-        const { clusters = [], points = [] } = decodeTile(makeTile(engine, tile, accepted));
-        sum += points.length;
-        for (const { properties } of clusters) sum += Number(properties['point_count']);
-      }
-    }
-    const { count } = oracle.find(filters, 'id');
-    assert.is(sum, count, `zoom ${z}: ${JSON.stringify(filters)}`);
-  }
-});
-
 test('a point that is shown without clusters is shown in all deeper zooms', () => {
   const random = new Random(SEED + 1, 'point');
   for (let index = 0; index < 60; index++) {

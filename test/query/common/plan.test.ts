@@ -191,26 +191,4 @@ for (const [what, engine] of Object.entries(ENGINES)) {
   });
 }
 
-test('a walk by bits meets the matches of a region and a window of another order', () => {
-  for (const [what, engine] of Object.entries(ENGINES)) {
-    const { keys } = engine.dataset.byModifiedAt;
-    const boxes = [{ west: -178, south: -84, east: 178, north: 84 }];
-    const modifiedAt = { after: keys[Math.floor(COUNT * 0.25)]!, before: keys[COUNT - 1]! };
-    const filters: Filters = { boxes, modifiedAt };
-    for (const ordering of ORDERINGS) {
-      const first = { filters, ordering, page: 1, pageSize: 100 };
-      const { count, pageCount } = engine.run(first)!;
-      assert.ok(count > 16_384, `${count}: ${what}`);
-      for (const page of [1, 2, pageCount >> 1, pageCount]) {
-        const query = { ...first, page };
-        const [marked, selected] = (['mark', 'select'] as const).map((accessPath) => {
-          const answer = engine.run(query, { accessPath })!;
-          return idsOf(engine.dataset, answer.rows, answer.length);
-        });
-        assert.equal(marked, selected, `${what}: ${ordering}, page ${page}`);
-      }
-    }
-  }
-});
-
 test.run();

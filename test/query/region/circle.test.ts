@@ -208,25 +208,6 @@ test('what is collected from a box is what the geodesic says, right up to the ri
   assert.ok(boxes > rounds(1_000), String(boxes));
 });
 
-test('radius 0 holds the centre by every name it has, and nothing else', () => {
-  const cases: [lon: number, lat: number, point: Place, isHeld: boolean][] = [
-    [24.94, 60.17, [24.94, 60.17], true],
-    [180, 60, [-180, 60], true],
-    [-180, -16.8, [180, -16.8], true],
-    [10, 90, [50, 90], true],
-    [-179.94387689, 90, [0, 90], true],
-    [180, -90, [-17, -90], true],
-    [180, 60, [-179.99999999, 60], false],
-    [180, 60, [180, 60.00000001], false],
-  ];
-  for (const [lon, lat, point, isHeld] of cases) {
-    const region = circleRegion({ lon, lat, radius: 0 });
-    assert.is(region.contains(...at(...point)), isHeld, `${lon} ${lat}, ${point}`);
-    const overlap = region.overlap(...at(...point, ...point));
-    if (isHeld) assert.is.not(overlap, OUTSIDE, `${lon} ${lat}, ${point}`);
-  }
-});
-
 test('as far as the antipode, a circle is the whole Earth', () => {
   for (const radius of [FARTHEST, 20_037_508.34, 1e300, Number.MAX_VALUE]) {
     const region = circleRegion({ lon: 24.94, lat: 60.17, radius });
