@@ -84,36 +84,6 @@ async function answered(): Promise<number> {
   return value('waypost_http_request_duration_seconds_count', { route: 'points' });
 }
 
-test('a packet of requests whose client has left is not worked on', async () => {
-  const before = await answered();
-  const socket = await open();
-  socket.write(LARGE_PAGE.repeat(656));
-  await once(socket, 'data');
-  socket.resetAndDestroy();
-  await until('the connection is closed', async () => {
-    const { value } = await metricsOf(patient);
-    return value('waypost_connections') <= 1;
-  });
-  const made = (await answered()) - before;
-  assert.ok(made < 100, `${made} of 656 were answered`);
-});
-
-test('others are answered between the requests of a packet', async () => {
-  const { body } = await patient.get('/rest/map_data_points/?page_size=1000');
-  const socket = await open();
-  let received = 0;
-  socket.on('data', (chunk: string) => {
-    received += chunk.length;
-  });
-  socket.write(LARGE_PAGE.repeat(656));
-  await once(socket, 'data');
-  // not the metrics, which wait for their turn themselves
-  assert.is((await patient.get('/health/live')).status, 200);
-  const meanwhile = Math.floor(received / body.length);
-  assert.ok(meanwhile < 400, `${meanwhile} of 656 came first`);
-  socket.destroy();
-});
-
 test('clients that read nothing do not fill the memory', async () => {
   const memory = async (): Promise<number> =>
     (await metricsOf(patient)).value('process_resident_memory_bytes');

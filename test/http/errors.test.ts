@@ -124,37 +124,13 @@ test('what no representation satisfies gets 406', async () => {
 });
 
 test('an unknown token gets 401 at every address', async () => {
-  const header = 'Invalid token header.';
-  const details = {
-    'Token nope': 'Invalid token.',
-    'Bearer nope': 'Invalid token.',
-    'token nope': 'Invalid token.',
-    Token: `${header} No credentials provided.`,
-    'Token a b': `${header} Token string should not contain spaces.`,
-  };
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/', '/rest/nope/'];
-  const check = async (method: string, path: string, authorization: string, detail: string) => {
-    const reply = await service.get(path, { method, headers: { authorization } });
-    assert.is(reply.status, 401, `${method} ${path} ${authorization}`);
-    assert.is(reply.headers['www-authenticate'], 'Token');
-    if (method !== 'HEAD') assert.equal(reply.json(), { detail });
-  };
-  for (const [authorization, detail] of Object.entries(details)) {
-    await check('GET', LIST, authorization, detail);
-  }
   for (const path of [...paths, '/rest/map_data_points', `${LIST}?bbox=x`]) {
     for (const method of ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT']) {
-      await check(method, path, 'Token nope', 'Invalid token.');
-    }
-  }
-});
-
-test('whoever asks by another scheme is answered like anybody', async () => {
-  for (const path of [LIST, '/rest/', '/rest/notifications/', '/rest/nope/']) {
-    const { status, text } = await service.get(path);
-    for (const authorization of ['Basic eDp5', 'Digest username="x", realm="y"', 'nope', '']) {
-      const reply = await service.get(path, { headers: { authorization } });
-      assert.equal([reply.status, reply.text], [status, text], `${path} ${authorization}`);
+      const reply = await service.get(path, { method, headers: { authorization: 'Token nope' } });
+      assert.is(reply.status, 401, `${method} ${path}`);
+      assert.is(reply.headers['www-authenticate'], 'Token');
+      if (method !== 'HEAD') assert.equal(reply.json(), { detail: 'Invalid token.' });
     }
   }
 });

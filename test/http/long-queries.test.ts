@@ -6,7 +6,7 @@ import { type OwnApp, startApp } from '../support/app.js';
 import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, pluck, test } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 
 const SPAN = 'after=1980-01-01T00:00:00Z';
 const LONG = `${LIST}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
@@ -68,27 +68,6 @@ test('others are answered before a long query is begun', async () => {
   assert.is(results.length, 7);
   assert.ok(count > 1_000, `${count} matches`);
   assert.equal([times('given up'), times('worked')], [1, 1]);
-});
-
-test('the answer is that of a query that is not given up, and so is a page past the end', async () => {
-  const query = {
-    filters: {
-      createdAt: { after: Date.UTC(1980, 0) * 1000, before: Infinity },
-      modifiedAt: { after: Date.UTC(1980, 0) * 1000, before: Infinity },
-    },
-    ordering: 'id' as const,
-    page: 1,
-    pageSize: 7,
-  };
-  const page = whole.engine.run(query)!;
-  const { byId } = whole.engine.dataset;
-  const ids = [...page.rows.subarray(0, page.length)].map((row) => byId.keys[byId.ranks[row]!]);
-  const { count, results } = (await ask(port, LONG)).json<Envelope>();
-  assert.is(count, page.count);
-  assert.equal(pluck(results, 'id'), ids);
-  const past = await ask(port, `${LONG}&page=100000`);
-  assert.is(past.status, 404);
-  assert.equal(past.json(), { detail: 'Invalid page.' });
 });
 
 /** What the next question may cost at once; it costs that. */

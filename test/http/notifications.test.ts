@@ -59,13 +59,6 @@ test('a token shows what its user has not seen, the newest first', async () => {
   }
 });
 
-test('Bearer does what Token does, in any case', async () => {
-  const { text } = await as('key-of-5');
-  for (const scheme of ['Bearer', 'bearer', 'token', 'TOKEN']) {
-    assert.is((await as('key-of-5', PATH, scheme)).text, text);
-  }
-});
-
 test('it has the pages of every list', async () => {
   const base = `http://127.0.0.1:${service.port}${PATH}`;
   const ids: unknown[] = [];
@@ -118,14 +111,6 @@ test('with --require-token nobody posts without one', async () => {
   }
   const known = { Authorization: 'Token key-of-5' };
   assert.is((await service.get(LIST, jsonPost(place, known))).status, 201);
-});
-
-test('a token that only resembles a good one is unknown', async () => {
-  for (const token of ['key-of-5x', 'KEY-OF-5', 'key-of-', 'key-of-5 key-of-6', '__proto__', '']) {
-    const reply = await as(token);
-    assert.is(reply.status, 401, token);
-    assert.is(reply.headers['www-authenticate'], 'Token');
-  }
 });
 
 test.run();

@@ -40,28 +40,6 @@ function tagsOf(html: string): string[] {
   return [...html.replaceAll(own, '').matchAll(/<[^>]*>/g)].map(([tag]) => tag.toLowerCase());
 }
 
-test('a browser gets a page, of every resource', async () => {
-  const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
-  for (const path of [...PATHS, '/rest/map_data_points/1/']) {
-    const asked = [
-      await service.get(path, { headers: { accept: browser } }),
-      await service.get(`${path}?format=api`),
-      await service.get(`${path}?format=api`, { headers: { accept: 'application/json' } }),
-    ];
-    for (const { status, headers, text } of asked) {
-      assert.is(status, 200, path);
-      assert.is(headers['content-type'], 'text/html; charset=utf-8');
-      assert.match(text, /^<!doctype html>\n<html lang="en">/);
-      assert.match(headers['content-security-policy'] as string, /default-src 'none'/);
-      assert.match(headers['content-security-policy'] as string, /frame-ancestors 'none'/);
-      assert.is(headers['x-content-type-options'], 'nosniff');
-    }
-    const json = { headers: { accept: browser } };
-    const { headers } = await service.get(`${path}?format=json`, json);
-    assert.is(headers['content-type'], 'application/json');
-  }
-});
-
 test('a page shows all that the JSON says, and none of it is markup', async () => {
   for (const path of [...PATHS, ...HOSTILE.map((_, i) => `/rest/map_data_points/${i + 1}/`)]) {
     const { text } = await service.get(`${path}?format=api`, { headers: { authorization } });

@@ -2,12 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Context } from '../../../src/http/answer/context.js';
 import { PageBuffers } from '../../../src/http/answer/delivery.js';
-import {
-  createWriteHead,
-  KEEP_ALIVE_MS,
-  linesOf,
-  parseLines,
-} from '../../../src/http/answer/head.js';
+import { createWriteHead, KEEP_ALIVE_MS, linesOf } from '../../../src/http/answer/head.js';
 import { seedOf } from '../../../src/http/answer/pipeline.js';
 import { hashText, matchesEtag, spellHash } from '../../../src/http/answer/validators.js';
 import { startNotes } from '../../support/app.js';
@@ -128,11 +123,6 @@ test('an answer has the bytes that Node itself would send', async () => {
     assert.match(ours, 'ETag: "a: b"\r\n', name);
     assert.is(ours, await answersTo(port, request('node')), name);
   }
-});
-
-test('lines are parsed into the headers that they were made of', () => {
-  assert.equal(parseLines(linesOf(HEADERS)), Object.entries(HEADERS).flat());
-  assert.equal(parseLines(''), []);
 });
 
 const KIB = 1024;

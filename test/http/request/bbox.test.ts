@@ -1,14 +1,7 @@
 import * as fc from 'fast-check';
 import { Random } from '../../../src/cli/generate/random.js';
-import {
-  FILTER_PARAMETERS,
-  parseBbox,
-  parseFilters,
-  parsePolygon,
-} from '../../../src/http/request/filters.js';
-import { ParameterReader } from '../../../src/http/request/parameter.js';
+import { parseBbox, parsePolygon } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
-import { UTC } from '../../../src/model/time-zone.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
 /** [west, east] of each box, which all have the latitudes given. */
@@ -239,23 +232,6 @@ test('what is no polygon is told with the number of the place', () => {
   }
   assert.type(parsePolygon(many(1_000)), 'object');
   assert.type(parsePolygon('-180,60;0,60;180,60;180,90;-180,90'), 'object', 'as the error says');
-});
-
-test('a polygon is one of the filters', () => {
-  const readerOf = (value: string): ParameterReader =>
-    new ParameterReader([{ name: 'polygon', value }], FILTER_PARAMETERS);
-  assert.is(parseFilters(readerOf('1,2;3,4;5,6'), UTC).polygon?.rings.length, 1);
-  const none = readerOf('');
-  assert.is(parseFilters(none, UTC).polygon, undefined);
-  assert.equal(none.problems, []);
-  const wrong = readerOf('1,2;3,4');
-  parseFilters(wrong, UTC);
-  const { problems } = wrong;
-  assert.is(problems[0]!.parameter, 'polygon');
-  assert.match(
-    problems[0]!.text,
-    /^Got "1,2;3,4": the ring has 2 places\. Expected .*three places/,
-  );
 });
 
 test.run();

@@ -65,6 +65,16 @@ const REFUSED: Readonly<Record<string, Refused>> = {
     values: ['139.7,35.6,1000'],
     says: ['lat, which comes first, is beyond ±90'],
   },
+  'what is no polygon': {
+    names: ['polygon'],
+    values: ['1,2;3,4'],
+    says: ['the ring has 2 places', 'three places'],
+  },
+  'a key that records have not': {
+    names: ['fields'],
+    values: ['geometry', 'id,Lat', 'id,', ',', 'id;lat', '*'],
+    says: ['is_processed, created_by, tags, created_at, modified_at'],
+  },
   'what is no flag': {
     names: ['is_processed', 'has_image'],
     values: ['True', '1', 'yes', 'true,false', '%20'],
