@@ -10,7 +10,7 @@ import {
 import { createFeatureWriter, FEATURE_ROOM } from '../http/formats/features.js';
 import { createProjection, type WriteRecord } from '../http/formats/json-format.js';
 import { fetchedRecord } from '../index/record-page.js';
-import { RECORD_KEYS, type RecordKey } from '../model/point.js';
+import { FREE_TEXTS, RECORD_KEYS, type RecordKey } from '../model/point.js';
 import type { BeginFile, FileEncoder } from './export-pieces.js';
 
 const LINE_FEED = 0x0a;
@@ -94,9 +94,6 @@ function copyRecord(record: Uint8Array, target: Uint8Array, at: number): number 
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
-
-/** Fields whose text may hold anything; the texts of others need no quotes. */
-const FREE_TEXTS: ReadonlySet<RecordKey> = new Set(['status', 'comment', 'image']);
 
 /** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
 function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {

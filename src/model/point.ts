@@ -117,6 +117,9 @@ export type RecordKey = (typeof RECORD_KEYS)[number];
 
 const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 
+/** Fields whose text may be anything: white space counts, and CSV wants it quoted. */
+export const FREE_TEXTS: ReadonlySet<string> = new Set(['status', 'comment', 'image']);
+
 const DIGITS = /^\d{1,16}$/;
 const DECIMAL_COMMA = /^[+-]?\d+,\d+$/;
 

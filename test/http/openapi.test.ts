@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { POINT_COLUMNS } from '../../src/http/pages/columns.js';
 import { throttled } from '../../src/http/request/client.js';
 import {
   credentialsMissing,
@@ -15,6 +16,7 @@ import {
   unavailable,
 } from '../../src/http/request/http-error.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
+import { RECORD_KEYS } from '../../src/model/point.js';
 import { createDocumentCheck, exampleOf, type Piece, type Response } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { printedBy, ROOT } from '../support/service.js';
@@ -28,6 +30,10 @@ interface OpenApi extends Piece {
   readonly servers: readonly { readonly url: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
+}
+
+interface TileSet {
+  readonly vector_layers: readonly { readonly id: string; readonly fields: object }[];
 }
 
 interface Operation extends Piece {
@@ -47,6 +53,17 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
     shared: (item['parameters'] ?? []) as unknown as readonly Piece[],
   })),
 );
+
+test('every field of a record is described, of tiles too, and has a column of the pages', async () => {
+  const keys = RECORD_KEYS.toSorted();
+  const { properties } = document.components['schemas']!['MapDataPoint']!;
+  assert.equal(Object.keys(properties as Piece).sort(), keys);
+  const tileSet = await service.get(`/tiles/points.json?fields=${RECORD_KEYS}`);
+  const { vector_layers: layers } = tileSet.json<TileSet>();
+  const points = layers.find(({ id }) => id === 'points')!;
+  assert.equal(Object.keys(points.fields).sort(), keys);
+  assert.equal(POINT_COLUMNS.flatMap((column) => column.keys).sort(), keys);
+});
 
 test('the document is valid OpenAPI 3.1', async () => {
   const validator = new Validator();

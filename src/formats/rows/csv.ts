@@ -1,4 +1,4 @@
-import { isRecordKey, RECORD_KEYS } from '../../model/point.js';
+import { FREE_TEXTS, isRecordKey, RECORD_KEYS } from '../../model/point.js';
 import { readRenderedCsv } from './canonical.js';
 import { LineSplitter } from './lines.js';
 import {
@@ -197,8 +197,6 @@ function endOfQuoted(text: string, from: number): number {
   return at + 1;
 }
 
-/** Fields whose white space counts. */
-const FREE_TEXTS: ReadonlySet<string> = new Set(['status', 'comment', 'image']);
 const WHOLE_NUMBER = /^\d{1,16}$/;
 const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
