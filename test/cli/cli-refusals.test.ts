@@ -78,24 +78,6 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
   }
 });
 
-test('invalid records are named by line, field and reason', async () => {
-  const records = [
-    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
-    '{"id":2,"lat":"95","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
-    '{"id":1,"lat":"60","lon":"24","created_at":"2024-01-01T00:00:00Z"}',
-    '{"id":4,"lat":"60","created_at":"yesterday"}',
-    '{"id":5,',
-  ];
-  const path = file('invalid.ndjson', `${records.join('\n')}\n`);
-  const message = await refusal(startReloading({ path }));
-  assert.ok(message.startsWith(`${path}: `), message);
-  assert.match(message, /4 of 5/);
-  for (const part of [/2.*lat/, /3.*id/, /4.*lon/, /4.*created_at/, /5/]) {
-    assert.match(message, part);
-  }
-  assert.not.match(message, /\n {4}at /);
-});
-
 test('a tokens file that is none is refused, and no token is shown', async () => {
   const cases: [content: string, message: RegExp][] = [
     ['', /it is no JSON/],

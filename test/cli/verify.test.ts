@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
@@ -16,7 +16,7 @@ import {
   writeNative,
 } from '../support/native.js';
 import { runInThread } from '../support/service.js';
-import { assert, IS_SOAK, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
 
@@ -189,18 +189,6 @@ test('nothing in a file commands the terminal that it is told about on', async (
   const { stderr } = await runInThread(['pack', path, join(folder, 'out')]);
   assert.match(stderr, /line 2: record: is not valid JSON: /);
   for (const shown of [text, stderr]) assert.not.match(shown, /[^\P{Cc}\n]/u);
-});
-
-test('a file cut anywhere is not good, whatever is left of it', async () => {
-  const folder = makeFolder();
-  const sample = readFileSync(join(FIXTURES, 'sample.waypost'));
-  const path = join(folder, 'cut.waypost');
-  const step = IS_SOAK ? 1 : 3;
-  for (let length = 0; length < sample.length; length += step) {
-    writeFileSync(path, sample.subarray(0, length));
-    const [, text] = await run(path);
-    assert.ok(text.includes(`not good, for 1 reason:\n  ${path}: `), `cut at ${length}`);
-  }
 });
 
 test('the first ten reasons are shown, all are counted', async () => {

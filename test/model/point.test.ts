@@ -73,7 +73,8 @@ test('a count from 1970 is refused with what it is as a time', () => {
   const says = (created_at: unknown): string => problems({ created_at })[0]!;
   const NOON = '2023-05-01T12:00:00.000000+00:00';
   const written = `since 1970 it is to be written ${NOON}`;
-  assert.match(says(1_682_942_400), `got 1682942400; as seconds ${written}`);
+  const seconds = 'must be an ISO 8601 time as text, got 1682942400; as seconds';
+  assert.is(says(1_682_942_400), `created_at: ${seconds} ${written}`);
   assert.match(says(1_682_942_400_000), `; as milliseconds ${written}`);
   assert.match(says('1682942400'), `got "1682942400"; as seconds ${written}`);
   assert.match(says('1682942400000'), `; as milliseconds ${written}`);
@@ -101,10 +102,6 @@ test('each rule that is broken is named', () => {
     [{ tags: 'Noise' }, 'tags: must be a list of texts such as ["a","b"], got "Noise"'],
     [{ tags: ['x'.repeat(65)] }, 'tags: item 0 must have at most 64 characters'],
     [{ created_at: undefined }, 'created_at: is required'],
-    [
-      { created_at: 1682942400 },
-      'created_at: must be an ISO 8601 time as text, got 1682942400; as seconds since 1970 it is to be written 2023-05-01T12:00:00.000000+00:00',
-    ],
   ];
   for (const [fields, problem] of exact) assert.equal(problems(fields), [problem]);
   const first: [field: string, reason: RegExp, values: unknown[]][] = [

@@ -15,7 +15,7 @@ import { run } from '../../src/reload/build-thread.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { closeLater } from '../support/folder.js';
-import { ascending, assert, failure, makeFolder, pluck, test, until } from '../support/uvu.js';
+import { ascending, assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
 /** As JSON each of these characters has six bytes. */
@@ -178,33 +178,6 @@ test('without room for ids posts are refused, and the next snapshot may have it'
   assert.match(message, /9007199254740991.*leaves less than 2\^32/);
   await serve([recordOf(7)]);
   assert.equal([(await post()).id, (await post()).id], [8, 9]);
-});
-
-test('posts that come while snapshots do are neither lost nor doubled', async () => {
-  const { serve, post, shows, waiting } = await start();
-  await serve([recordOf(1)]);
-  const taken: { id: number; record: string }[] = [];
-  let isOver = false;
-  const posting = (async () => {
-    while (!isOver) {
-      taken.push(await post());
-      await new Promise(setImmediate);
-    }
-  })();
-  for (let round = 0; round < 8; round++) {
-    const { length } = taken;
-    await until('posts come', () => taken.length > length + 1);
-    // each snapshot has half of what there was, and uses the next id for something else
-    const next = Math.max(1, ...taken.map(({ id }) => id)) + 3;
-    const some = taken.filter(({ id }) => id % 2 === 0).map(({ record }) => record);
-    await serve([recordOf(1), ...some.filter((one) => !one.includes(`"id":${next},`))]);
-  }
-  isOver = true;
-  await posting;
-  assert.ok(taken.length > 8);
-  for (const { id } of taken) assert.ok(shows(id), `${id} is gone`);
-  assert.is(new Set(pluck(taken, 'id')).size, taken.length);
-  assert.is(new Set(waiting()).size, waiting().length);
 });
 
 test('large posts are taken, one by one and at once: they are merged by their bytes', async () => {

@@ -197,15 +197,6 @@ test('the error messages that the operations page explains are the ones that are
   }
 });
 
-test('the log lines that the operations page lists are the ones that are written', () => {
-  const listed = rows(section(OPERATIONS, 'Logs')).flatMap(([cell]) => cell!.split(/,\s(?=`)/));
-  const written = [...SOURCE.matchAll(/(?:logger|log)\.\w+\((?:\{.*?\}, |.*?, )?'([^']+)'/g)];
-  assert.equal(
-    listed.map(code).sort(),
-    [...new Set(written.map(([, message]) => message!))].sort(),
-  );
-});
-
 test('the changelog begins with the version of the package, and no document names another', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   assert.is(/^## \[([^\]]+)\]/m.exec(read('CHANGELOG.md'))?.[1], version);

@@ -28,21 +28,7 @@ async function begin(
   return [folder, await startReloading({ path: folder, settleMs, events })];
 }
 
-test('a slow copy of an old file is never served, whole as its beginning looks', async () => {
-  const [folder, { reloader, look, builds, served }] = await begin(false, 30 * LONG_SETTLE_MS);
-  const path = join(folder, 'copy');
-  const lines = markedLines(2);
-  const half = lines.indexOf('\n', 1_000) + 1;
-  writeFileSync(path, lines.subarray(0, half));
-  assert.equal(await reloader.look().found, { for: 'settling', path });
-  appendFileSync(path, lines.subarray(half));
-  await reloader.look().found;
-  utimesSync(path, LONG_AGO, LONG_AGO);
-  await look();
-  assert.equal([builds.begun, served()], [1, [1, countOf(1)]]);
-});
-
-test('the same heard of by events, and then a new file', async () => {
+test('a slow copy of an old file, heard of by events, is never served, and a new file is', async () => {
   const [folder, { builds, current, events }] = await begin(true, LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { MAIN, runCommand, type Service, startService } from '../support/service.js';
+import { LATE_THREAD, MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
@@ -179,8 +179,7 @@ test('a thread that dies takes its process along, which is replaced', async () =
 test('a thread that is busy is waited for, and counted', async () => {
   const folder = makeFolder();
   const occupied = occupy(folder, 'thread-1');
-  const script = join(import.meta.dirname, '../support/late-thread.js');
-  const child = fork(script, { env: { ...process.env, ...faultEnvironment(folder) } });
+  const child = fork(LATE_THREAD, { env: { ...process.env, ...faultEnvironment(folder) } });
   const told: unknown[] = [];
   child.on('message', (message) => told.push(message));
   const ended = once(child, 'exit');

@@ -1,21 +1,19 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
-import type { ServeSettings } from '../../src/cli/settings/values.js';
-import { sharedArray } from '../../src/index/shared-array.js';
-import { createBuilder } from '../../src/reload/build.js';
-import { startThreads } from '../../src/serving/threads.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { putTogether, takeApart } from '../support/native.js';
 import { metricsOf } from '../support/operating.js';
-import { startService } from '../support/service.js';
+import { LATE_THREAD, startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const WORKERS = 3;
-const SOCKET_THAT_IS_NONE = 9_999;
+const SOCKET_THAT_IS_NONE = '9999';
 const ADMIN = { Authorization: 'Bearer secret' };
 const path = join(makeFolder(), 'points');
 let mark = 1;
@@ -167,31 +165,11 @@ test('a process killed under load is replaced at once, on the same port', async 
 });
 
 test('a thread that cannot serve is heard of', async () => {
-  const some = {
-    ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
-    ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },
-    ...{ requestTimeout: 1_000, uploadTimeout: 1_000, shutdownTimeout: 0 },
-  };
-  const result = await createBuilder({ maxInvalid: 0 })({ path, unless: undefined });
-  const generation = result as Exclude<typeof result, 'unchanged'>;
-  const settings = some as unknown as ServeSettings;
-  let error: unknown;
-  const died = (reason: unknown): void => {
-    error = reason;
-  };
-  const never = (): never => {
-    throw new Error('nobody asks for it');
-  };
-  const service = {
-    ...{ reload: never, metrics: async () => '', post: never },
-    ...{ state: never, read: never, ask: never, step: never },
-  };
-  const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
-  const shared = { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 };
-  const threads = startThreads(shared, [[SOCKET_THAT_IS_NONE]], service, { behind: 0 }, died);
-  await threads.serve(generation);
-  assert.match(String(error), /EBADF|EINVAL/);
-  await threads.close();
+  const child = fork(LATE_THREAD, [SOCKET_THAT_IS_NONE]);
+  const told: unknown[] = [];
+  child.on('message', (message) => told.push(message));
+  await once(child, 'exit');
+  assert.match(String(told), /died: .*(?:EBADF|EINVAL)/);
 });
 
 test('connections beyond the limit are closed, whichever threads have the others', async () => {

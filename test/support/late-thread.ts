@@ -4,7 +4,8 @@ import { createBuilder } from '../../src/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';
 
-// a process with one thread that serves beside the main one; it tells its parent what becomes of it
+// a process with one thread that serves beside the main one, on the socket that it is given or
+// nowhere; it tells its parent what becomes of it
 
 /** As far as a thread asks for them. */
 const settings = {
@@ -22,8 +23,7 @@ const stats = { behind: 0 };
 const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
 const threads = startThreads(
   { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 },
-  // it listens nowhere
-  [[]],
+  [process.argv.slice(2).map(Number)],
   {
     ...{ reload: never, metrics: async () => '', post: never },
     ...{ state: never, read: never, ask: never, step: never },

@@ -14,6 +14,9 @@ import { closeLater } from './folder.js';
 /** The compiled command, built beside the tests. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
 
+/** A process with a thread that serves beside its main one. */
+export const LATE_THREAD: string = join(import.meta.dirname, 'late-thread.js');
+
 /** The folder of the sources, for files that are not compiled. */
 export const ROOT: string = join(import.meta.dirname, '../../..');
 
