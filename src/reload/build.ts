@@ -42,8 +42,8 @@ export type BuildResult = Generation | 'unchanged';
 
 /**
  * Builds a generation from a snapshot file. Throws an InputError when something is wrong in the
- * file, a CompanionError when it is wrong in the notifications, and another Error when something was wanting to find that out: memory, file descriptors, or
- * the thread, which died.
+ * file, a CompanionError when it is wrong in the notifications, and another Error when something was
+ * wanting to find that out: memory, file descriptors, or the thread, which died.
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Timestamp } from '../../model/timestamp.js';
+import { formatLocal, type Timestamp } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { cumulative, type Random } from './random.js';
 
@@ -166,11 +166,7 @@ export function isIn2023(created: Microseconds): boolean {
 }
 
 export function helsinkiTime(micros: Microseconds): Timestamp {
-  const seconds = Math.floor(micros / 1e6);
-  const offset = helsinkiOffset(seconds);
-  const local = new Date((seconds + offset) * 1000).toISOString().slice(0, 19);
-  const fraction = String(micros - seconds * 1e6).padStart(6, '0');
-  return { micros, text: `${local}.${fraction}+0${offset / 3600}:00` };
+  return { micros, text: formatLocal(micros, helsinkiOffset(Math.floor(micros / 1e6))) };
 }
 
 /**
