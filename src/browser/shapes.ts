@@ -39,8 +39,9 @@ export function textOf(name: ShapeName, places: readonly Place[]): string {
   }
   const [left, right] = [Math.min(first[0], second[0]), Math.max(first[0], second[0])];
   const [bottom, top] = [Math.min(first[1], second[1]), Math.max(first[1], second[1])];
-  // a box that crosses the antimeridian has its left edge to the right of its right one
-  const [from, to] = right - left >= 360 ? [-180, 180] : [wrap(left), wrap(right)];
+  // a box that crosses the antimeridian has its left edge to the right of its right one; a view of
+  // the whole world may fall short of it by rounding
+  const [from, to] = degrees(right - left) >= 360 ? [-180, 180] : [wrap(left), wrap(right)];
   return [from, bottom, to, top].map(degrees).join(',');
 }
 

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
+import { test } from 'uvu';
 import * as assert from 'uvu/assert';
+import { textOf } from '../../src/browser/shapes.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
@@ -179,6 +181,18 @@ browserTest(
     });
   },
 );
+
+test('a view of the whole world is a box of the whole world, wherever its middle is', () => {
+  for (const middle of [0, 75.3, -180, 540]) {
+    for (const half of [180 - 1e-9, 180, 180 + 1e-9]) {
+      const text = textOf('bbox', [
+        [middle - half, -80],
+        [middle + half, 80],
+      ]);
+      assert.is(text, '-180,-80,180,80');
+    }
+  }
+});
 
 pageTest(
   'a city lies on neutral ground, and the world is there once',
