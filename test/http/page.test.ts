@@ -40,6 +40,17 @@ function tagsOf(html: string): string[] {
   return [...html.replaceAll(own, '').matchAll(/<[^>]*>/g)].map(([tag]) => tag.toLowerCase());
 }
 
+test('a page shows the headers that programs get, and none of its own', async () => {
+  for (const path of [...PATHS, `${LIST}?page_size=x`, '/rest/?format=nope']) {
+    const { headers, text } = await service.get(path, { headers: { accept: 'text/html' } });
+    assert.is(headers['content-type'], 'text/html; charset=utf-8', path);
+    const shown = /<pre class="json"[^>]*>(.*?)\n\n/s.exec(text)![1]!.replaceAll(/<[^>]*>/g, '');
+    assert.match(shown, /^content-type: application\/json$/im, path);
+    assert.match(shown, /^vary: Accept/im, path);
+    assert.not.match(shown, /security-policy/i, path);
+  }
+});
+
 test('a page shows all that the JSON says, and none of it is markup', async () => {
   for (const path of [...PATHS, ...HOSTILE.map((_, i) => `/rest/map_data_points/${i + 1}/`)]) {
     const { text } = await service.get(`${path}?format=api`, { headers: { authorization } });

@@ -4,6 +4,7 @@ import type { Budget } from '../../model/budget.js';
 import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
 import type { BodyMemory, Format, Page } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
 import { pageTooLarge } from '../request/http-error.js';
@@ -212,7 +213,8 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     if (format.isPart) early = [];
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown(early)) return undefined;
-    const headers = isNamedByBody ? heads.shared(format) : {};
+    // a page shows those that programs get
+    const headers = isNamedByBody ? heads.shared(JSON_FORMAT) : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes([body]));

@@ -79,7 +79,7 @@ export interface Exchange {
   readonly target: string;
   /** Names the snapshot that the page is of. */
   readonly snapshot: string;
-  /** Headers that all answers of this address and format have. */
+  /** Headers that all answers of this address have as JSON. */
   readonly headers: Readonly<Record<string, string>>;
   readonly memory: BodyMemory;
   readonly budget: Budget;

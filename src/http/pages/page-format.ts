@@ -75,11 +75,11 @@ export function sendPage(
   more: Pick<Shown, 'problems' | 'posted' | 'made'>,
 ): void {
   const { method, url } = reply.request.raw;
-  reply.headers({ 'Content-Type': PAGE_TYPE, ...site.headers });
   const about =
     subject === undefined
       ? { ...PLAIN_SUBJECT, crumbs: [HOME] }
       : { ...subject, crumbs: [...subject.crumbs, { label: subject.name, path: pathOf(url!) }] };
+  reply.header('Content-Type', JSON_FORMAT.contentType);
   // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
   // length
   const headers = Object.entries(reply.getHeaders()).filter(([name]) => name !== 'x-request-id');
@@ -94,5 +94,6 @@ export function sendPage(
     records: [record],
     alternatives: [],
   };
+  reply.headers({ 'Content-Type': PAGE_TYPE, ...site.headers });
   void reply.send(renderPage(site, about, { ...shown, ...more }));
 }
