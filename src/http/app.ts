@@ -249,8 +249,8 @@ function createErrorAnswer({
     if (error.status === 500) {
       logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
     }
-    // files are the same whatever a client accepts, and their errors are not
-    reply.code(error.status).header('Vary', vary);
+    // files are the same whatever a client accepts and for ever, and their errors are not
+    reply.code(error.status).headers({ Vary: vary, 'Cache-Control': 'no-cache' });
     if (prefersPage(raw)) {
       sendErrorPage(reply, site, subject, error);
       return;

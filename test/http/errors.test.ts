@@ -23,6 +23,8 @@ test('an address that is none gets 404', async () => {
       const reply = await service.get(path, { method });
       assert.is(reply.status, 404, `${method} ${path}`);
       assert.equal(reply.json(), { detail: 'Not found.' });
+      // caches keep a 404 for minutes where nothing is said, and a post may come
+      assert.is(reply.headers['cache-control'], 'no-cache');
     }
   }
 });
