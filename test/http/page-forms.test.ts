@@ -252,6 +252,31 @@ test('a form of another site is refused; programs of other sites are not', async
   assert.is(await plain({ accept, 'Sec-Fetch-Site': 'none' }), 201);
 });
 
+test('a post is answered in the format that it names, whatever becomes of it', async () => {
+  const JSON_TYPE = 'application/json';
+  const send = (format: string, accepted: string, body: string, own = {}): Promise<Reply> => {
+    const headers = { accept: accepted, 'Content-Type': JSON_TYPE, ...own };
+    return service.get(`${LIST}?format=${format}`, { method: 'POST', headers, body });
+  };
+  const [right, wrong] = ['{"lat":1,"lon":2}', '{"lat":1}'];
+  for (const [format, accepted, type] of [
+    ['json', accept, JSON_TYPE],
+    ['json', 'image/png', JSON_TYPE],
+    ['api', '*/*', 'text/html; charset=utf-8'],
+    ['', accept, 'text/html; charset=utf-8'],
+  ] as const) {
+    const [made, refused] = [
+      await send(format, accepted, right),
+      await send(format, accepted, wrong),
+    ];
+    assert.equal([made.status, made.headers['content-type']], [201, type], format);
+    assert.equal([refused.status, refused.headers['content-type']], [400, type], format);
+  }
+  assert.is((await send('xml', '*/*', right)).status, 404);
+  const hidden = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' };
+  assert.is((await send('json', accept, right, hidden)).status, 403);
+});
+
 test('a page says what everything is, to whoever cannot see it', async () => {
   const posted = await post({ lat: '', lon: '' });
   for (const { text } of [await browse(LIST), await browse(`${LIST}?bbox=1`), posted]) {

@@ -30,8 +30,9 @@ import {
   unavailable,
 } from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
-import { checkSameSite } from '../request/origin.js';
+import { checkSameSite, queryOf } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
+import { last, parseQueryString } from '../request/query-string.js';
 
 /** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
@@ -154,9 +155,10 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   if (user === undefined) posting.addressThrottle(address);
   else posting.tokenThrottle(`user ${user}`);
   const origin = context.originOf(raw);
-  const isPage = PAGE_NEGOTIATION.accepted(headers.accept) === PAGE_OFFER;
-  // a form of a page, which a page of another site could have sent just as well
-  if (isPage) checkSameSite(raw, origin);
+  const named = PAGE_NEGOTIATION.named(last(parseQueryString(queryOf(raw.url!)), 'format'));
+  const isPage = (named ?? PAGE_NEGOTIATION.accepted(headers.accept)) === PAGE_OFFER;
+  // a form, which a page of another site could have sent just as well, whatever format it names
+  if (isPage || headers['sec-fetch-mode'] === 'navigate') checkSameSite(raw, origin);
   const keyName = keyNameOf(headers['idempotency-key'], user);
   const kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
   return { user, address, origin, isPage, keyName, kind };
