@@ -197,7 +197,8 @@ function endOfQuoted(text: string, from: number): number {
   return at + 1;
 }
 
-const WHOLE_NUMBER = /^\d{1,16}$/;
+/** pandas writes `7.0` in a column of whole numbers that has empty cells. */
+const WHOLE_NUMBER = /^\d{1,16}(?:\.0)?$/;
 const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
 
