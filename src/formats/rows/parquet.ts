@@ -36,6 +36,8 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   };
   let place = 0;
   for (const [index, group] of file.groups.entries()) {
+    // pyarrow writes one for a table without rows
+    if (group.rows === 0) continue;
     const begun = place;
     for await (const values of readGroup(source, file, group, spend, index + 1, place)) {
       place += values.length;

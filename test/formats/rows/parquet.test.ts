@@ -41,7 +41,8 @@ for (const [name, shape] of Object.entries(SHAPES)) {
   });
 }
 
-// written by DuckDB 1.5 (`copy … to … (format parquet, …)`) and parquet-wasm of the first records
+// written by DuckDB 1.5 (`copy … to … (format parquet, …)`) and parquet-wasm of the first records,
+// and by pyarrow of none of them, which has a row group without rows all the same
 test('files as others write them have the same records', async () => {
   const plain = (record: Fields): Fields => {
     const times = ['created_at', 'modified_at'].map((key) => `${record[key]}`);
@@ -50,7 +51,8 @@ test('files as others write them have the same records', async () => {
   };
   for (const name of readdirSync(FIXTURES)) {
     const { records } = await read(readFileSync(join(FIXTURES, name)));
-    assert.equal(records.map(plain), RECORDS.slice(0, 60).map(plain), name);
+    const expected = name.startsWith('none') ? [] : RECORDS.slice(0, 60);
+    assert.equal(records.map(plain), expected.map(plain), name);
   }
 });
 
