@@ -151,7 +151,7 @@ program
   .action(async (first: string, second: string, options: DiffOptions) => {
     const { diff } = await import('./cli/diff.js');
     process.exitCode = TROUBLE;
-    process.exitCode = await diff(first, second, options);
+    process.exitCode = await diff(first, second, { ...options, signal: interruption() });
   });
 
 const generateCommand = program

@@ -167,22 +167,26 @@ export async function withInput<T>(
 /** Lets `write` make an output: a file, which appears whole or not at all, or what `-` stands for. */
 export async function writeOutput<T>(
   output: string,
-  { stdout = process.stdout, signal }: Pick<RunOptions, 'stdout' | 'signal'>,
+  options: Pick<RunOptions, 'stdout' | 'signal'>,
   write: (output: Output) => Promise<T>,
 ): Promise<T> {
   if (output !== STANDARD) {
     const writeTo = (fd: number): Promise<T> =>
       write({ fd, put: async (bytes) => writeAll(fd, bytes) });
-    return writeAtomically(output, writeTo, signal);
+    return writeAtomically(output, writeTo, options.signal);
   }
-  return write({
-    async put(bytes) {
-      if (stdout.write(bytes)) return;
-      // a reader may be stuck when the command is to end
-      await once(stdout, 'drain', { signal }).catch((error) => {
-        signal?.throwIfAborted();
-        throw error;
-      });
-    },
+  return write({ put: (bytes) => send(bytes, options) });
+}
+
+/** Writes to standard output, and waits for its reader; throws the reason of `signal`. */
+export async function send(
+  bytes: Uint8Array | string,
+  { stdout = process.stdout, signal }: Pick<RunOptions, 'stdout' | 'signal'>,
+): Promise<void> {
+  if (stdout.write(bytes)) return;
+  // a reader may be stuck when the command is to end
+  await once(stdout, 'drain', { signal }).catch((error) => {
+    signal?.throwIfAborted();
+    throw error;
   });
 }

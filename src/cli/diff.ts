@@ -1,7 +1,5 @@
 import { hash } from 'node:crypto';
-import { once } from 'node:events';
 import { basename } from 'node:path';
-import type { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { openSnapshot } from '../formats/files/open.js';
 import type { LoadReport } from '../formats/snapshot.js';
@@ -11,13 +9,12 @@ import { forTerminal, InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import type { Degrees } from '../model/units.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
-import type { RunOptions } from './arguments.js';
+import { type RunOptions, send } from './arguments.js';
 import { Span } from './verify.js';
 
-export interface DiffOptions extends Pick<RunOptions, 'maxInvalid' | 'timeZone' | 'progressTo'> {
+export interface DiffOptions extends Omit<RunOptions, 'stdin' | 'print'> {
   /** `summary` for people, `ndjson` for a line for each difference. */
   readonly format: 'summary' | 'ndjson';
-  readonly output?: Writable;
 }
 
 const CHANGES = ['came', 'went', 'changed'] as const;
@@ -33,7 +30,7 @@ const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
  * ids: each file is read twice, first for ids and hashes, some 30 bytes a point in memory, then for
  * what differs, some 150 bytes for each point that changed. What went is told in the order of the
  * first, then what came or changed in that of the second. Throws an InputError where a file is
- * broken or changes meanwhile.
+ * broken or changes meanwhile, and the reason of the signal.
  */
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
@@ -86,12 +83,10 @@ class Differences {
   /** Around all that differs, before and after. */
   readonly #lon = new Span();
   readonly #lat = new Span();
-  readonly #format: DiffOptions['format'];
-  readonly #output: Writable;
+  readonly #options: DiffOptions;
 
-  constructor({ format, output = process.stdout }: DiffOptions) {
-    this.#format = format;
-    this.#output = output;
+  constructor(options: DiffOptions) {
+    this.#options = options;
   }
 
   /** `{"change":…,"id":…,"fields":[…],"record":{…}}`: the record as it is rendered. */
@@ -107,7 +102,7 @@ class Differences {
     for (const field of fields) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
     if (this.#few[change].length < FEW) this.#few[change].push(id);
     this.extend(lon, lat);
-    if (this.#format !== 'ndjson') return;
+    if (this.#options.format !== 'ndjson') return;
     const named = change === 'changed' ? `,"fields":${JSON.stringify(fields)}` : '';
     await this.#write(`{"change":"${change}","id":${id}${named},"record":${record}}`);
   }
@@ -134,8 +129,8 @@ class Differences {
     for (const line of lines) await this.#write(forTerminal(line));
   }
 
-  async #write(line: string): Promise<void> {
-    if (!this.#output.write(`${line}\n`)) await once(this.#output, 'drain');
+  #write(line: string): Promise<void> {
+    return send(`${line}\n`, this.#options);
   }
 }
 
@@ -186,11 +181,15 @@ type Visit = (id: number, record: Buffer, lon: Degrees, lat: Degrees) => void | 
 
 async function readRecords(
   path: string,
-  { maxInvalid = 0, timeZone, progressTo }: DiffOptions,
+  { maxInvalid = 0, timeZone, progressTo, signal }: DiffOptions,
   visit: Visit,
 ): Promise<LoadReport> {
   const bar = startProgress(`Reading ${basename(path)}`, progressTo);
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress: bar.update });
+  const onProgress = (read: number, total: number): void => {
+    signal?.throwIfAborted();
+    bar.update(read, total);
+  };
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
   try {
     for await (const { count, id, lon, lat, length, records } of reader.blocks()) {
       const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -9,7 +10,7 @@ import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
 import { runInThread } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, test } from '../support/uvu.js';
 
 /** A record in its rendered form. */
 function rendered(fields: Fields): Fields {
@@ -28,10 +29,10 @@ async function run(
   second: string,
   format: 'summary' | 'ndjson',
 ): Promise<{ code: number; lines: string[] }> {
-  const output = new PassThrough();
-  const said = text(output);
-  const code = await diff(first, second, { format, output });
-  output.end();
+  const stdout = new PassThrough();
+  const said = text(stdout);
+  const code = await diff(first, second, { format, stdout });
+  stdout.end();
   return { code, lines: (await said).split('\n').slice(0, -1) };
 }
 
@@ -105,6 +106,23 @@ test('the same points are the same in every format and order', async () => {
     const { code, lines } = await run(join(folder, 'native'), join(folder, name), 'summary');
     assert.equal([code, lines.at(-1)], [0, 'the points are the same'], name);
   }
+});
+
+test('interrupted, also while its reader is stuck, it ends', async () => {
+  const folder = makeFolder();
+  const [path, other] = [join(folder, 'a'), join(folder, 'b')];
+  const record = { id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' };
+  writeFileSync(path, ndjson(record));
+  writeFileSync(other, ndjson({ ...record, id: 2 }));
+  const abort = new AbortController();
+  const reason = new Error('interrupted');
+  const stdout = new PassThrough({ highWaterMark: 1 });
+  const options = { format: 'ndjson', stdout, signal: abort.signal } as const;
+  const stuck = diff(path, other, options);
+  await once(stdout, 'readable');
+  abort.abort(reason);
+  assert.is(await failure(stuck), reason);
+  assert.is(await failure(diff(path, path, options)), reason);
 });
 
 test('trouble is told apart from a difference', async () => {
