@@ -7,6 +7,7 @@ import {
   endWithReader,
   interruption,
   maxInvalid,
+  messageOf,
   type RunOptions,
   timeZone,
   whole,
@@ -274,9 +275,7 @@ try {
   process.env = readEnvironment(process.env);
   await program.parseAsync();
 } catch (error) {
-  const kind = error instanceof InputError ? '' : 'unexpected error: ';
-  const message = error instanceof Error ? error.message : String(error);
-  console.error(`waypost: ${kind}${forTerminal(message)}`);
+  console.error(`waypost: ${forTerminal(messageOf(error))}`);
   process.exitCode ||= 1;
 }
 

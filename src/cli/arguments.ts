@@ -9,6 +9,7 @@ import type { Output } from '../formats/native/write-blocks.js';
 import {
   removeLeftovers,
   temporaryIn,
+  unreadable,
   unwritable,
   writeAll,
   writeAtomically,
@@ -189,4 +190,12 @@ export async function send(
     signal?.throwIfAborted();
     throw error;
   });
+}
+
+/** What is told of an error that ends a command: of the system's, which file could not be used. */
+export function messageOf(error: unknown): string {
+  const { message, syscall, path } = error as NodeJS.ErrnoException;
+  if (error instanceof InputError) return message;
+  if (syscall !== undefined && path !== undefined) return unreadable(path, error).message;
+  return `unexpected error: ${error instanceof Error ? message : error}`;
 }

@@ -89,7 +89,7 @@ function formatOf(output: string, named: string | undefined): string {
   const wanted = named ?? ending;
   if (EXPORT_FORMATS.some(({ name }) => name === wanted)) return wanted;
   const names = EXPORT_FORMATS.map(({ name }) => name).join(', ');
-  const got = named === undefined ? `${output} ends with ${quote(ending)}` : quote(named);
+  const got = named === undefined ? `${output} ends with ${quote(ending)}` : `got ${quote(named)}`;
   throw new InputError(`--format: expected one of ${names}; ${got}`);
 }
 

@@ -150,7 +150,8 @@ function inspect(path: string): { target: string; old: Stats | undefined } {
   const target = replacedFile(path);
   let old: Stats;
   try {
-    old = statSync(target);
+    // what leads to a pipe, as /dev/stdout may, has no target with a name
+    old = statSync(path);
   } catch {
     return { target, old: undefined };
   }

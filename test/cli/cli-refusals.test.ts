@@ -131,6 +131,17 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   oneLine(await runInThread(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
   const options = { points: 5, seed: 1, out: join(folder, 'x.csv'), print: () => {} };
   await refusalLine(generateSnapshot(options));
+  // rights that are wanting fail alike, but not for root
+  const long = 'x'.repeat(300);
+  for (const args of [
+    ['pack', FIXTURE_POINTS, long],
+    ['journal', 'list', long],
+  ]) {
+    assert.match(
+      oneLine(await runInThread(args)),
+      `waypost: ${long}: cannot be read: ENAMETOOLONG`,
+    );
+  }
   const { code, stdout, stderr } = await runInThread(['verify', missing]);
   assert.is(code, 1);
   assert.match(stdout, /there is no such file/);

@@ -85,8 +85,8 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   const controller = new AbortController();
   controller.abort(new InputError('Stopped by SIGINT.'));
   const cases: [to: string, options: ExportOptions, why: RegExp | string][] = [
-    [join(folder, 'out.xml'), {}, 'ends with "xml"'],
-    [output, { format: 'xml' }, /one of ndjson, .* "xml"$/],
+    [join(folder, 'out.xml'), {}, 'out.xml ends with "xml"'],
+    [output, { format: 'xml' }, /one of ndjson, .*; got "xml"$/],
     [output, { filter: 'page=2' }, 'there is no "page"'],
     [output, { filter: 'bbox=1' }, '--filter: bbox: Got "1"'],
     [input, {}, 'it is the input itself'],
