@@ -47,7 +47,9 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
       bar.stop();
       findings.reader?.close();
     }
-    tell(linesOf(name, findings), name, options);
+    // standard input is told of by its name
+    const lines = linesOf(name, findings).map((line) => line.replaceAll(copy, name));
+    tell(lines, name, options);
     return findings.reasonCount === 0 ? 0 : 1;
   });
 }

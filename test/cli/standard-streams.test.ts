@@ -74,7 +74,8 @@ test('standard input is verified as a file is', async () => {
     // a file is as old as it is, and what comes is new
     return [code, lines.filter((line) => !line.includes('exported'))];
   };
-  for (const bytes of [readFileSync(path), Buffer.from('{"id":1}\n')]) {
+  const texts = ['{"id":1}\n', '[]', 'hello'].map((one) => Buffer.from(one));
+  for (const bytes of [readFileSync(path), ...texts]) {
     writeFileSync(path, bytes);
     const [code, lines] = await said(path);
     const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
@@ -147,7 +148,7 @@ test('a command whose reader has left ends quietly', async () => {
 
 test('a command that is interrupted, or cannot say what it found, leaves nothing and says why', async () => {
   const folder = makeFolder();
-  const cases: [string[], number | 'SIGINT', number, RegExp][] = [
+  const cases: [string[], number | 'SIGINT' | 'pipe', number, RegExp][] = [
     [['verify', '-'], 'SIGINT', 1, /^waypost: Stopped by SIGINT\.\n$/],
   ];
   if (existsSync('/dev/full')) {
@@ -157,6 +158,7 @@ test('a command that is interrupted, or cannot say what it found, leaves nothing
     cases.push(
       [['export', ROWS, '-'], full, 1, why],
       [['diff', ROWS, FIXTURE_POINTS], full, 2, why],
+      [['pack', ROWS, '/dev/stdout'], 'pipe', 1, /^waypost: \/dev\/stdout: .* no regular file\n$/],
     );
   }
   for (const [args, end, expected, message] of cases) {
