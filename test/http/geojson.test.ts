@@ -50,7 +50,7 @@ test('a point alone is a Feature', async () => {
   assert.equal(recordOf(checkFeature(JSON.parse(text))), record);
 });
 
-test('GeoJSON is negotiated, revalidated and asked for its head like any format', async () => {
+test('GeoJSON is negotiated like any format', async () => {
   for (const path of [LIST, `${LIST}7/`]) {
     const got = await service.get(path, {
       headers: { accept: `${GEOJSON}, application/json;q=0.5` },
@@ -58,11 +58,6 @@ test('GeoJSON is negotiated, revalidated and asked for its head like any format'
     assert.is(got.headers['content-type'], GEOJSON);
     assert.is(got.headers.vary, 'Accept');
     assert.match(got.headers.etag!, /-geojson-/);
-    const head = await service.get(path, { method: 'HEAD', headers: { accept: GEOJSON } });
-    assert.is(head.headers['content-length'], String(got.body.length));
-    assert.is(head.headers.etag, got.headers.etag);
-    const headers = { accept: GEOJSON, 'if-none-match': got.headers.etag! };
-    assert.is((await service.get(path, { headers })).status, 304);
     // whoever accepts anything gets JSON, as ever
     const any = await service.get(path, { headers: { accept: 'application/*' } });
     assert.is(any.headers['content-type'], 'application/json');

@@ -27,6 +27,11 @@ const ALLOW: Readonly<Record<string, string>> = {
   '/rest/notifications/': READ,
   '/rest/': READ,
 };
+/** Addresses that describe themselves in tests of their own. */
+const OTHERS = [
+  ...['/ogc/', '/ogc/conformance', '/ogc/collections', '/ogc/collections/points'],
+  ...['/ogc/collections/points/items', '/tiles/0/0/0.mvt', '/tiles/points.json'],
+];
 const PREFLIGHT = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'POST' };
 
 interface Described {
@@ -107,7 +112,8 @@ test('with a list of origins only those may read, and caches know', async () => 
 
 test('a method that a resource does not take gets 405', async () => {
   const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'LINK', 'QUERY'];
-  for (const [path, allow] of Object.entries(ALLOW)) {
+  for (const path of [...Object.keys(ALLOW), ...OTHERS]) {
+    const allow = ALLOW[path] ?? READ;
     for (const method of methods.filter((one) => !allow.includes(one))) {
       const headers = { 'Content-Type': 'application/json' };
       const asked = method === 'TRACE' ? { method } : { method, body: '{"lat":1}', headers };
@@ -218,8 +224,8 @@ test('every error has the headers of an error', async () => {
 });
 
 test('HEAD has the headers of GET and no body', async () => {
-  for (const path of [...GOOD.map(([path]) => path), ...BAD, `${LIST}?format=api`]) {
-    for (const accept of ['*/*', 'text/html', 'application/xml']) {
+  for (const path of [...GOOD.map(([path]) => path), ...BAD, ...OTHERS, `${LIST}?format=api`]) {
+    for (const accept of ['*/*', 'text/html', 'application/geo+json', 'application/xml']) {
       const got = await service.get(path, { headers: { accept } });
       const head = await service.get(path, { method: 'HEAD', headers: { accept } });
       assert.is(head.status, got.status, path);
