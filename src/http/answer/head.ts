@@ -141,10 +141,13 @@ export function corsHeaders(
   return { 'Access-Control-Allow-Origin': named, 'Access-Control-Expose-Headers': EXPOSED };
 }
 
-/** Headers that scripts may send. */
+/**
+ * Headers that scripts may send: any, such as those that libraries add. Older browsers do not know
+ * `*`, and for none does it mean `Authorization`.
+ */
 const ASKED = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
-  ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id'],
+  ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id', '*'],
 ].join(', ');
 
 /** What a browser that asks before a request from another origin is told besides. */
