@@ -186,7 +186,8 @@ function optionsOf(
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     transform: { column: postgres.toCamel },
     onnotice: () => {},
-    connection: { application_name: 'waypost' },
+    // a server waits for a lock on behalf of a client that has left, and keeps the connection
+    connection: { application_name: 'waypost', lock_timeout: PATIENCE_MS },
   } as never;
 }
 
@@ -211,8 +212,8 @@ function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
   const { code = '', message, severity } = error as Error & { code?: string; severity?: string };
   const says = `the database says: ${message}`;
-  // an administrator ends it, or it takes no writes any more
-  const isLeaving = code.startsWith('57') || code === '25006';
+  // an administrator ends it, it takes no writes any more, or others held a lock for too long
+  const isLeaving = code.startsWith('57') || code === '25006' || code === '55P03';
   const refused = new Refused(says, code);
   if (refused.isLasting || (severity === 'ERROR' && !isLeaving)) return refused;
   if (severity !== undefined) return new Uncertain(says);

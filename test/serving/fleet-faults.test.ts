@@ -11,7 +11,7 @@ import {
 } from '../support/fleet.js';
 import { runCommand, type Service, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, refusal, test, until } from '../support/uvu.js';
+import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 
 const fleet = new Instances(test);
 
@@ -123,6 +123,29 @@ fleet.check('a wait for a standby that is cancelled is no confirmation', async (
   await posting;
   assert.is(last!.status, 201);
   assert.equal(await keysIn(service, keys.length), keys.sort());
+});
+
+fleet.check('what waits for a lock in vain does not stay in the database', async () => {
+  const address = await fleet.emptyDatabase();
+  const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
+  await fleet.database.ask(async (sql) => {
+    const waiting = async (): Promise<number[]> => {
+      const rows = await sql`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
+      return pluck(rows, 'pid') as number[];
+    };
+    // as a batch does whose standbys are gone
+    await sql`BEGIN`;
+    await sql`UPDATE waypost.state SET one = true`;
+    assert.is((await postKeyed(service, 'key')).status, 503);
+    const [pid] = await waiting();
+    assert.ok(pid);
+    await until('it ends', async () => !(await waiting()).includes(pid));
+    await sql`ROLLBACK`;
+  });
+  await until('points are accepted', async () => {
+    return (await postKeyed(service, 'key')).status === 201;
+  });
+  assert.equal(await keysIn(service, 1), ['key']);
 });
 
 fleet.check('tables that somebody edited stop posts, and reads go on', async () => {
