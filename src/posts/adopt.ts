@@ -48,8 +48,8 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
   const watermark = watermarkOf(generation, adopter);
   const beginning = deltas.begin(generation);
   const retired: Retirement[] = [];
-  /** When each of the posts that are kept was accepted. */
-  const keptTimes = new Set<Microseconds>();
+  /** The ids under which the posts that are kept were acknowledged. */
+  const keptIds = new Set<number>();
   /** Up to which sequence posts were looked at. */
   let through = 0;
 
@@ -73,12 +73,12 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
     const { sequence, createdAt } = post;
     through = sequence;
     // it was kept under the id that it had before
-    if (post.movedFrom !== undefined && keptTimes.has(createdAt)) {
+    if (post.movedFrom !== undefined && keptIds.has(post.movedFrom)) {
       throw new JournalUnavailable('a point got another id while the journal was read');
     }
     const standing = standingOf(post, (id) => createdAtOf(generation, id), watermark);
     if (standing === 'kept') {
-      keptTimes.add(createdAt);
+      keptIds.add(post.movedFrom ?? post.id);
       await beginning.add(acceptedOf(post));
     } else if (standing === 'retired') retired.push({ sequence, createdAt });
     else {
