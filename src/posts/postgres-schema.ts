@@ -49,11 +49,13 @@ export interface BatchRow extends PostRow {
 
 /**
  * Makes the tables, or brings them to the version of this program, one process at a time. Throws an
- * InputError where they are of a newer one, or are none of this program's.
+ * InputError where they are of a newer one, are none of this program's, or cannot hold every text.
  */
 export async function migrate(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
+    const [database] = await transaction.unsafe('SHOW server_encoding');
+    checkEncoding(database!['serverEncoding']);
     const [found] = await transaction.unsafe("SELECT to_regclass('waypost.state') AS state");
     let version = 0;
     if (found!['state'] === null) {
@@ -77,6 +79,12 @@ export async function migrate(sql: Sql): Promise<void> {
       await transaction.unsafe('UPDATE waypost.state SET version = $1', [MIGRATIONS.length]);
     }
   });
+}
+
+/** Throws an InputError for an encoding without some characters: one post fails its whole batch. */
+function checkEncoding(encoding: string): void {
+  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return;
+  throw new InputError(`its encoding is ${encoding}, without many characters: it must be UTF8`);
 }
 
 /** Throws an InputError where the tables are of a newer version than this program knows. */

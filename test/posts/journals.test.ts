@@ -254,6 +254,8 @@ for (const kind of [FILE, DATABASE]) {
     assert.match(told, /password authentication failed/);
     assert.not.match(told, /wrong|not%20to/);
     assert.match(await refusal(kind.open(`${place}x`)), /database "\w+" does not exist/);
+    await database.ask((sql) => sql`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
+    assert.match(await refusal(kind.open(database.address('latin'))), /its encoding is LATIN1/);
   });
 
   test.run();
