@@ -168,6 +168,11 @@ test('an address without its slash leads to the one with it', async () => {
   for (const path of Object.keys(ALLOW)) {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
       await check(method, path, '?a=1');
+    // a browser that asks before a request follows no redirect, but that of the request
+    const asked = { method: 'OPTIONS', headers: PREFLIGHT };
+    const { status, headers } = await service.get(path.slice(0, -1), asked);
+    assert.equal([status, headers['access-control-allow-origin']], [204, '*'], path);
+    assert.match(headers['access-control-allow-headers']!, 'Authorization', path);
   }
 });
 

@@ -7,6 +7,7 @@ import { createPipeline } from '../answer/pipeline.js';
 import { type Address, optionsOf, type ReadAddress, type View } from '../answer/question.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
+  ALLOW_POINTS,
   ALLOW_READ,
   BATCH_PATH,
   OGC_API_PATH,
@@ -152,6 +153,10 @@ export function addSlash(app: FastifyInstance, path: string, context: Context): 
       const target = request.raw.url!;
       // the router takes nothing for a variable part, too
       if (pathOf(target).endsWith('/')) return reply.callNotFound();
+      if (request.method === 'OPTIONS') {
+        // a browser that asks before a request follows no redirect, but that of the request
+        return reply.code(204).headers(preflightHeaders(ALLOW_POINTS)).send();
+      }
       const query = queryOf(target);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
