@@ -1,5 +1,6 @@
 import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
@@ -143,6 +144,8 @@ async function download(
 
 /** Answers that say that there is nothing to be had: about the file, not about the server. */
 const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);
+/** A file that is new each time it is looked at, half a second later, never comes to rest. */
+const MOST_CHANGES = 5;
 /** A checksum file has a line a file. */
 const LONGEST_CHECKSUM = 64 * 1024;
 
@@ -165,17 +168,17 @@ function webStore(address: string): Store {
   const url = new URL(address);
   // without a password, and without the signature of a query
   const name = `${url.origin}${url.pathname}`;
-  const userinfo = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  const basic = `Basic ${Buffer.from(userinfo).toString('base64')}`;
   const always: Readonly<Record<string, string>> = {
     'Accept-Encoding': 'identity',
-    ...(userinfo !== ':' && { Authorization: basic }),
+    ...credentialsOf(url),
   };
   url.username = '';
   url.password = '';
   const checksumUrl = new URL(url);
   checksumUrl.pathname += CHECKSUM_SUFFIX;
   let last: { readonly tag: Tag; readonly modifiedAt: number } | undefined;
+  /** Answers one after the other that had another tag than the one before. */
+  let changes = 0;
 
   async function get(
     from: URL,
@@ -211,11 +214,15 @@ function webStore(address: string): Store {
       const response = await get(url, last && { [last.tag.asks]: last.tag.value }, signal);
       // a HEAD would be refused where addresses are signed for GET; the body is asked for again
       await response.body?.cancel();
+      const before = last?.tag.value;
       if (response.status !== 304 || last === undefined) {
         if (!response.ok) throw refusal(response);
         const modified = Date.parse(response.headers.get('Last-Modified') ?? '');
         last = { tag: tagOf(response, name), modifiedAt: modified || Date.now() };
       }
+      changes = last.tag.value === before ? 0 : changes + 1;
+      if (changes > MOST_CHANGES)
+        throw new InputError(`${name}: each answer has another ETag or Last-Modified`);
       const text = await checksum(signal);
       const { tag, modifiedAt } = last;
       const file: WebFile = { path: name, own: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
@@ -247,6 +254,13 @@ function webStore(address: string): Store {
       return { from: 0, size: length === null ? undefined : Number(length), body };
     },
   };
+}
+
+/** Name and password of an address, where a % may stand for itself. */
+function credentialsOf({ username, password }: URL): Readonly<Record<string, string>> {
+  const userinfo = `${decode(username)}:${decode(password)}`;
+  if (userinfo === ':') return {};
+  return { Authorization: `Basic ${Buffer.from(userinfo).toString('base64')}` };
 }
 
 function tagOf({ headers }: Response, name: string): Tag {

@@ -24,6 +24,7 @@ class Origin {
   noChecksum = 404;
   /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
   readonly next: (Handle | undefined)[] = [];
+  authorization: string | undefined;
   /** What was asked for: status and range of each answer. */
   readonly answers: string[] = [];
   readonly #server = createServer((request, response) => this.#answer(request, response));
@@ -76,6 +77,7 @@ class Origin {
         .writeHead(this.checksum === undefined ? this.noChecksum : 200)
         .end(this.checksum);
     }
+    this.authorization = request.headers.authorization;
     response.once('close', () => {
       this.answers.push(`${response.statusCode} ${request.headers.range ?? ''}`.trim());
     });
@@ -208,6 +210,19 @@ test('an object that changes while it is read is never mixed', async () => {
   assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
 });
 
+test('name and password of the address are sent, a % among them or not', async () => {
+  const origin = new Origin();
+  const { host } = new URL(await origin.open());
+  closeLater(() => origin.close());
+  for (const [given, meant] of Object.entries({ '50%25': '50%', '50%': '50%', '%C3%A4': 'ä' })) {
+    const address = `http://job:${given}@${host}/points.ndjson`;
+    const folder = makeFolder();
+    const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
+    assert.match((await source.list())[0]!.path, `http://${host}/points.ndjson`);
+    assert.is(origin.authorization, `Basic ${Buffer.from(`job:${meant}`).toString('base64')}`);
+  }
+});
+
 test('the checksum beside it decides whether it is whole', async () => {
   const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
   const { origin, look, served, current } = await start((one) => {
@@ -241,6 +256,17 @@ test('a process that is stopped in the middle of a download leaves nothing', asy
 test('a server that does not tell one file from the next is refused', async () => {
   const { message } = await failure(start((one) => one.next.push(status(200), status(200))));
   assert.match(message, /names neither ETag nor Last-Modified/);
+  let answers = 0;
+  const renaming = start((one) => {
+    const rename: Handle = (request, response) => {
+      one.etag = `"${answers++}"`;
+      one.next.push(rename);
+      one.serve(request, response);
+    };
+    one.next.push(rename);
+  });
+  assert.match((await failure(renaming)).message, /ndjson: each answer has another ETag or Last-/);
+  assert.ok(answers < 20);
 });
 
 test.run();
