@@ -189,8 +189,9 @@ export interface Follower {
 }
 
 /**
- * The one cell that is served. Each thread has one, made before anything that reads it; the main
- * thread's is written by the reloader, those of the others follow it.
+ * The one cell that is served. Each thread has one, made before anything that reads it. The main
+ * thread's has one writer: the deltas, for snapshots and merges in turn, or, where no points are
+ * accepted, the intake. Those of the other threads follow it.
  */
 export class Cell implements Current {
   stale: Stale | undefined;
