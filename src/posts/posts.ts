@@ -49,7 +49,10 @@ export type PostReply =
   | (Refused & { readonly kind: 'refused' })
   /** The key was used before, with another body. */
   | { readonly kind: 'key_reused' }
-  /** The point could not be stored; nothing of it is visible. */
+  /**
+   * The point could not be stored, and is not visible. Where storage failed in the middle, as the
+   * reason then says, it may be there after all later.
+   */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** Takes posts, on whichever thread. */

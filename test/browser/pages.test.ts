@@ -3,7 +3,6 @@ import { LIST } from '../support/client.js';
 import { assert, test } from '../support/uvu.js';
 import { browserTest, pageTest } from './shared.js';
 // a browser takes a second to start: the tests of these files share one
-import './clients.js';
 import './example.js';
 import './hostile.js';
 import './list.js';

@@ -65,9 +65,12 @@ testUnless(withoutGdal(), 'GDAL takes an export as the page shows', async () => 
   assert.is(stdout.replaceAll('\n\n', '\n').trim(), printed('Files')[0]!.trim());
 });
 
+const FOLLOWING = 'Everything, then what comes';
+
 for (const [title, language, command] of [
   ['JavaScript', 'js', process.execPath],
   ['Python', 'python', 'python3'],
+  [FOLLOWING, 'python', 'python3'],
 ] as const) {
   testUnless(
     whyNot(command, '--version'),
@@ -78,6 +81,18 @@ for (const [title, language, command] of [
     },
   );
 }
+
+testUnless(
+  whyNot('python3', '--version'),
+  'what is posted after an export comes behind its sequence, once',
+  async () => {
+    const [code] = snippets(FOLLOWING, 'python');
+    const post = `urllib.request.urlopen('${site}/rest/map_data_points/', b'lat=61.5&lon=23.76')`;
+    const posting = code!.replace(/^# from here on.*/m, post);
+    assert.is.not(posting, code);
+    assert.is(await outputOf('python3', 'following.python', posting), '1 came since\n');
+  },
+);
 
 /** Puts another snapshot in place, once, before the second of some requests. */
 const SWAPS = {
@@ -188,13 +203,13 @@ test('the addresses for QGIS and MapLibre are answered as they expect', async ()
   assert.match(printed('QGIS')[0]!, new RegExp(` ${features.length}$`, 'm'));
   const whole = await fetch(tile.replace('{z}/{x}/{y}', '0/0/0'));
   assert.equal([whole.status, whole.headers.get('content-type')], [200, MVT]);
-  const [map] = snippets('MapLibre', 'html');
-  const [source] = /http[^']*points\.json[^']*/.exec(map!)!;
+  const [map] = /^```js\n(.*?)^```/ms.exec(section(read('docs/maps.md'), 'MapLibre'))!;
+  const [source] = /http[^']*points\.json[^']*/.exec(map.replaceAll(SHOWN, site))!;
   const { vector_layers: known } = (await (await fetch(source)).json()) as {
     vector_layers: { id: string }[];
   };
   const layers = known.map(({ id }) => id);
-  const used = [...map!.matchAll(/'source-layer': '(\w+)'/g)].map(([, name]) => name!);
+  const used = [...map.matchAll(/'source-layer': '(\w+)'/g)].map(([, name]) => name!);
   assert.is(used.length, 2);
   for (const name of used) assert.ok(layers.includes(name), name);
 });

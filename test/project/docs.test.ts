@@ -191,9 +191,14 @@ test('documents name the addresses that there are', () => {
   }
 });
 
-test('the error messages that the operations page explains are the ones that are shown', () => {
+test('the error messages that the pages explain are the ones that are shown', () => {
   for (const [message] of rows(section(OPERATIONS, 'What an error message means'))) {
     assert.ok(SOURCE.includes(code(message)), `${message} is nowhere in the source`);
+  }
+  for (const [messages] of rows(section(read('docs/clients.md'), 'When it cannot answer'))) {
+    for (const message of messages!.split(', ')) {
+      assert.ok(SOURCE.includes(code(message)), `${message} is nowhere in the source`);
+    }
   }
 });
 
