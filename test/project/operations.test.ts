@@ -118,7 +118,7 @@ test('names that the page lists are no snapshots, and others are', () => {
 
 /** Settings that bound what clients can do. */
 const BOUND =
-  /^--(max-(?!invalid|shrink)[a-z-]+|answer-cache|(request|answer|shutdown|upload|image)-timeout) /;
+  /^--(max-(?!invalid|shrink)[a-z-]+|answer-cache|posts-per-\w+|(?!listen)[a-z]+-timeout) /;
 
 test('the limits of the page on security have the defaults of the settings, and none is missing', () => {
   const limits = rows(section(read('docs/security.md'), 'Limits'));
