@@ -25,6 +25,11 @@ function textAt(html: string, id: string): string {
   return shownText(inside.replaceAll(/<[^>]*>/g, ''));
 }
 
+/** The fields of a form, or of a page, that have a name. */
+function fieldsOf(html: string, name: string): Record<string, string>[] {
+  return [...tags(html, 'input'), ...tags(html, 'select')].filter((one) => one['name'] === name);
+}
+
 test('there is a field for every parameter, and it keeps what was asked for', async () => {
   const values = { coordinates: '60.166,24.951,1000', has_image: 'true', ordering: '-created_at' };
   const query = new URLSearchParams({ ...values, x: '"><b>', page: '1', format: 'api' });
@@ -34,13 +39,12 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   query.append('tags', 'b\\,c,d');
   const { text } = await browse(`${LIST}?${query}`);
   const form = /<form id="filters".*?<\/form>/s.exec(text)![0];
-  const fields = [...tags(form, 'input'), ...tags(form, 'select')];
   for (const { name } of POINTS_PARAMETERS) {
     // the form begins again with the first page, in the same format
     const count = name === 'page' ? 0 : 1;
-    assert.is(fields.filter((field) => field['name'] === name).length, count, name);
+    assert.is(fieldsOf(form, name).length, count, name);
   }
-  const shownAs = (name: string) => fields.find((field) => field['name'] === name)!['value'];
+  const shownAs = (name: string) => fieldsOf(form, name)[0]!['value'];
   assert.is(shownAs('coordinates'), values.coordinates);
   assert.is(shownAs('status'), 'NEW,OPEN');
   // as one list that means the same
@@ -69,15 +73,9 @@ test('each filter that is set is a chip, whose link leaves it out', async () => 
     ].map((one) => `Remove ${one}`),
   );
   const without = (label: string) => [...links.get(`Remove ${label}`)!].sort().join(' ');
-  const rest = ['format,api', 'x,y'];
-  assert.is(
-    without('Status NEW'),
-    ['bbox,20,50,40,70', rest[0], 'status,OPEN', 'tags,a\\,b,c', rest[1]].join(' '),
-  );
-  assert.is(
-    without('Any of the tags c'),
-    ['bbox,20,50,40,70', rest[0], 'status,NEW', 'status,OPEN', 'tags,a\\,b', rest[1]].join(' '),
-  );
+  const left = (...some: string[]) => ['bbox,20,50,40,70', 'format,api', ...some, 'x,y'].join(' ');
+  assert.is(without('Status NEW'), left('status,OPEN', 'tags,a\\,b,c'));
+  assert.is(without('Any of the tags c'), left('status,NEW', 'status,OPEN', 'tags,a\\,b'));
   assert.not.match(text, /<details open><summary[^>]*>Add a filter/);
   assert.not.match((await browse(LIST)).text, '<ul class="chips">');
 });
@@ -115,14 +113,12 @@ test('what is wrong with a value stands beside its field', async () => {
   const problems = jsonOfPage<Record<string, string[]>>(text);
   assert.equal(Object.keys(problems).sort(), ['bbox', 'ordering']);
   for (const [name, texts] of Object.entries(problems)) {
-    const field = [...tags(text, 'input'), ...tags(text, 'select')].find(
-      (one) => one['name'] === name,
-    )!;
-    assert.is(field['aria-invalid'], 'true');
-    const [error] = field['aria-describedby']!.split(' ');
+    const [field] = fieldsOf(text, name);
+    assert.is(field!['aria-invalid'], 'true');
+    const [error] = field!['aria-describedby']!.split(' ');
     assert.is(textAt(text, error!), texts[0]);
   }
-  assert.is(tags(text, 'input').find((one) => one['name'] === 'bbox')!['value'], '<i>');
+  assert.is(fieldsOf(text, 'bbox')[0]!['value'], '<i>');
   assert.match(text, '<option selected>up</option>');
 });
 
@@ -159,18 +155,16 @@ test('a form that is wrong is shown again, with what is wrong beside its fields'
   assert.is(status, 400);
   const problems = jsonOfPage<Record<string, string[]>>(text);
   for (const name of ['lat', 'lon']) {
-    const field = tags(text, 'input').find((one) => one['name'] === name)!;
-    assert.is(field['value'], fields[name as 'lat']);
-    assert.is(textAt(text, field['aria-describedby']!.split(' ')[0]!), problems[name]![0]);
+    const [field] = fieldsOf(text, name);
+    assert.is(field!['value'], fields[name as 'lat']);
+    assert.is(textAt(text, field!['aria-describedby']!.split(' ')[0]!), problems[name]![0]);
   }
   assert.match(text, `&lt;/textarea&gt;&quot;</textarea>`);
-  assert.is(tags(text, 'input').find((one) => one['name'] === '_tags')!['value'], 'x, y');
+  assert.is(fieldsOf(text, '_tags')[0]!['value'], 'x, y');
   const wrong = await post({ lat: '1', lon: '2' }, {}, Buffer.from('no image'));
   assert.is(wrong.status, 400);
-  assert.match(
-    textAt(wrong.text, 'p-image-error'),
-    jsonOfPage<{ image: string[] }>(wrong.text).image[0]!,
-  );
+  const [problem] = jsonOfPage<{ image: string[] }>(wrong.text).image;
+  assert.match(textAt(wrong.text, 'p-image-error'), problem!);
 });
 
 test('a form takes a decimal comma; programs are told', async () => {
@@ -198,7 +192,7 @@ test('raw JSON is posted by a form, and shown again when it is wrong', async () 
 
 test('a form that is sent twice from one page makes one point', async () => {
   const pageOf = ({ text }: Reply): string => {
-    const [first, second] = tags(text, 'input').filter(({ name }) => name === '_page');
+    const [first, second] = fieldsOf(text, '_page');
     assert.equal(first, second);
     return first!['value']!;
   };
@@ -265,11 +259,9 @@ test('a post is answered in the format that it names, whatever becomes of it', a
     ['api', '*/*', 'text/html; charset=utf-8'],
     ['', accept, 'text/html; charset=utf-8'],
   ] as const) {
-    const [made, refused] = [
-      await send(format, accepted, right),
-      await send(format, accepted, wrong),
-    ];
+    const made = await send(format, accepted, right);
     assert.equal([made.status, made.headers['content-type']], [201, type], format);
+    const refused = await send(format, accepted, wrong);
     assert.equal([refused.status, refused.headers['content-type']], [400, type], format);
   }
   assert.is((await send('xml', '*/*', right)).status, 404);
