@@ -1,5 +1,5 @@
 import { type NotesApp, startNotes } from '../support/app.js';
-import { ask, type Envelope, exchange, LIST } from '../support/client.js';
+import { ask, exchange, LIST, listAll } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
@@ -8,17 +8,6 @@ const notes = scatterNotes(23, 1_500);
 const app: NotesApp = await startNotes(notes.slice(0, 1_200));
 app.accept(notes.slice(1_200, 1_300));
 const PATH = '/export/points.ndjson';
-/** The records of all pages of the list. */
-async function listed(query: string): Promise<unknown[]> {
-  const records: unknown[] = [];
-  for (let page = 1; ; page++) {
-    const { results, next } = (
-      await app.get(`${LIST}?${query}&page_size=1000&page=${page}`)
-    ).json<Envelope>();
-    records.push(...results);
-    if (next === null) return records;
-  }
-}
 
 const ids = (records: readonly unknown[]): number[] =>
   records.map((one) => (one as { id: number }).id);
@@ -34,20 +23,20 @@ test('an export has the records of all pages of the list', async () => {
     assert.is(status, 200, query);
     assert.equal(
       linesOf(body).map((line) => JSON.parse(line)),
-      await listed(query),
+      await listAll(app, query),
       query,
     );
   }
   for (const query of ['', 'coordinates=60.17,24.94,90000', 'created_by=none&has_image=false']) {
     const found = linesOf((await app.get(`${PATH}?${query}`)).body).map((line) => JSON.parse(line));
-    assert.equal(ids(found).sort(), ids(await listed(query)).sort(), query);
+    assert.equal(ids(found).sort(), ids(await listAll(app, query)).sort(), query);
   }
 });
 
 test('who goes page by page is told of the export of the same points', async () => {
   const query = 'bbox=-180,-90,180,70&fields=id&status=NEW';
   assert.is((await app.get(`${LIST}?${query}`)).headers['link'], undefined);
-  const all = ids(await listed(query)).sort();
+  const all = ids(await listAll(app, query)).sort();
   for (const page of ['2', 'last']) {
     const { headers } = await app.get(`${LIST}?page=${page}&page_size=5&${query}&format=json`);
     const [, stream] = /^<([^>]+)>; rel="alternate"; type="application\/x-ndjson"$/.exec(

@@ -185,12 +185,12 @@ export async function post(service: Asking, key: string): Promise<number> {
   return Number(headers['waypost-sequence']);
 }
 
-/** Every record that the service has, by id. */
-export async function listAll({ get }: Asking): Promise<Listed[]> {
+/** Every record that the service has for a query, in its order. */
+export async function listAll({ get }: Asking, query = ''): Promise<Listed[]> {
   const records: Listed[] = [];
   const agent = new Agent({ keepAlive: true });
   for (let page = 1, count = 1; records.length < count; page++) {
-    const path = `${LIST}?page_size=1000&page=${page}`;
+    const path = `${LIST}?${query}&page_size=1000&page=${page}`;
     const envelope = (await get(path, { agent })).json<Envelope>();
     count = envelope.count;
     records.push(...envelope.results);

@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert';
-import { type NotesApp, startNotes } from './app.js';
-import { scatterNotes } from './notes.js';
+import type { Asking } from './client.js';
 
 /** A Feature of a point, as far as these tests look at it. */
 export interface PointFeature {
@@ -75,35 +74,9 @@ function checkReserved(object: Record<string, unknown>, own: readonly string[]):
   for (const name of RESERVED) assert.is(name in object, own.includes(name), name);
 }
 
-/** Notes that may be accepted. */
-const MORE = 1_000;
-
-/** A web server in this process whose points stand in any order of ids. */
-export interface OgcApp extends Omit<NotesApp, 'accept'> {
-  /** Lets some more points be accepted. */
-  accept(count: number): void;
-}
-
-export async function startOgc(points: number): Promise<OgcApp> {
-  const notes = scatterNotes(41, points + MORE);
-  const app = await startNotes(notes.slice(0, points));
-  let count = points;
-  return {
-    ...app,
-    accept(more) {
-      // as a service numbers them: above all others but one
-      const next = notes
-        .slice(count, count + more)
-        .map((note, i) => ({ ...note, id: 1_000_000 + count + i }));
-      app.accept(next);
-      count += more;
-    },
-  };
-}
-
 /** The Features of all pages, from an address on. */
 export async function allItems(
-  get: OgcApp['get'],
+  { get }: Asking,
   path: string,
   onPage: (text: string) => void | Promise<void> = () => {},
 ): Promise<FeatureCollection['features'][number][]> {
