@@ -140,16 +140,22 @@ test('the examples of the table are accepted', () => {
   for (const { name } of PAGE_PARAMETERS) assert.ok(names.includes(name), name);
 });
 
+const NO_DECIMALS = [
+  ...['', '.', 'a', '0x1', '1e999', 'Infinity', 'nan', '1.2.3', '--1', '1_0', '1 0', '1e', 'e1'],
+  ...['१', '1;2'],
+];
+
 test('decimals: plain ones, some that take a closer look, what is none, too few, too many', () => {
   const [long, large] = ['0.1234567890123456789', '9007199254740993'];
   const cases: [text: string, count: number, found: ReturnType<typeof parseDecimals>][] = [
     ['60.17,-24.94,1000', 3, [60.17, -24.94, 1000]],
     ['.5,5.,-.5,-0', 4, [0.5, 5, -0.5, 0]],
-    [' 1 ,+2,3e2', 3, [1, 2, 300]],
+    [' 1 , +2 ,\t3e2,.4e1\n', 4, [1, 2, 300, 4]],
+    ['1.,2.5E+0,04', 3, [1, 2.5, 4]],
     [`${long},${large}`, 2, [Number(long), Number(large)]],
-    ...['1,,3', '1,.,-', '1,0x1,1', '1,1e999,1', '1,Infinity,1', '1,1.2.3,1', '1,--1,1'].map(
-      (text) => [text, 3, 'b is no finite decimal number'] as [string, number, string],
-    ),
+    ...NO_DECIMALS.map((text): [string, number, string] => {
+      return [`1,${text},1`, 3, 'b is no finite decimal number'];
+    }),
     ['1-', 1, 'a is no finite decimal number'],
     ['1,2', 3, 'needs three numbers, has 2'],
     ['1,2,3,', 3, 'needs three numbers, has more'],
