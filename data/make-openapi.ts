@@ -72,7 +72,8 @@ function spliced({ get, post }: PathItem, address: Address, shared: readonly Pie
   const refer = ({ key }: Parameter): Piece => referenceTo('parameters', key);
   const described = { 'application/json': { example: optionsOf(address) } };
   return {
-    ...(pathParameters.length > 0 && { parameters: pathParameters.map(refer) }),
+    // referred to, they have no names in the viewer
+    ...(pathParameters.length > 0 && { parameters: pathParameters.map(inPath) }),
     ...withHead({
       get: {
         ...common,
@@ -110,11 +111,8 @@ function withHead(item: PathItem): PathItem {
 
 /** The parameters of all addresses, by their keys. */
 function describeAll(addresses: readonly Address[]): Readonly<Record<string, Piece>> {
-  const all = addresses.flatMap(({ parameters, pathParameters = [] }) => [
-    ...pathParameters.map((one) => [one.key, describeParameter('path', one)] as const),
-    ...parameters.map((one) => [one.key, describeParameter('query', one)] as const),
-  ]);
-  return Object.fromEntries(all);
+  const all = addresses.flatMap(({ parameters }) => parameters);
+  return Object.fromEntries(all.map((one) => [one.key, describeParameter('query', one)]));
 }
 
 function describeParameter(
@@ -133,6 +131,10 @@ function describeParameter(
       ? { schema, example: value }
       : { schema: { ...schema, examples: [value] } }),
   };
+}
+
+function inPath(one: Parameter): Piece {
+  return describeParameter('path', one);
 }
 
 function referenceTo(kind: 'parameters' | 'responses', name: string): Piece {

@@ -151,6 +151,15 @@ test('every parameter, header, body and error has an example that fits its schem
   }
 });
 
+test('viewers send the values of a list in a form each by itself, as it is read', () => {
+  const { requestBody } = document.paths['/rest/map_data_points/']!['post'] as unknown as {
+    requestBody: { content: Record<string, { encoding?: unknown }> };
+  };
+  const { 'application/json': _, ...forms } = requestBody.content;
+  const encodings = Object.values(forms).map(({ encoding }) => encoding);
+  assert.equal(encodings, Array(2).fill({ tags: { style: 'form', explode: true } }));
+});
+
 /** Headers without which an operation would not be answered. */
 function keysOf({ security, responses }: Operation): Record<string, string> {
   // a stream would never end
