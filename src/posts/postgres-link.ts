@@ -186,8 +186,13 @@ function optionsOf(
     types: { bigint: { to: 20, from: [20], parse: Number, serialize: String } },
     transform: { column: postgres.toCamel },
     onnotice: () => {},
-    // a server waits for a lock on behalf of a client that has left, and keeps the connection
-    connection: { application_name: 'waypost', lock_timeout: PATIENCE_MS },
+    connection: {
+      application_name: 'waypost',
+      // batches wait for each other; any other level refuses those that waited
+      default_transaction_isolation: 'read committed',
+      // a server waits for a lock on behalf of a client that has left, and keeps the connection
+      lock_timeout: PATIENCE_MS,
+    },
   } as never;
 }
 
