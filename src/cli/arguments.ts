@@ -6,6 +6,7 @@ import type { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Output } from '../formats/native/write-blocks.js';
+import type { ReadOptions } from '../formats/snapshot.js';
 import {
   removeLeftovers,
   temporaryIn,
@@ -77,10 +78,7 @@ export function demand(command: Command, flags: readonly string[]): void {
 export const STANDARD = '-';
 
 /** What commands that read a snapshot may be told. */
-export interface RunOptions {
-  /** How many invalid records are left out before the input is refused; 0 where absent. */
-  readonly maxInvalid?: number;
-  readonly timeZone?: string | undefined;
+export interface RunOptions extends Pick<ReadOptions, 'maxInvalid' | 'timeZone'> {
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable & { readonly isTTY?: boolean };

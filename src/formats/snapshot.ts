@@ -1,4 +1,5 @@
 import type { Notification } from '../model/notification.js';
+import type { Problem } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { ColumnBlock, PointBlock } from './block.js';
 
@@ -14,11 +15,9 @@ export type SnapshotFormat =
 /** The text `waypost` as MessagePack: the first eight bytes of every native file. */
 export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
 
-export interface RecordProblem {
+export interface RecordProblem extends Problem {
   /** `line 12` or `record 12`, counted from 1. */
   readonly place: string;
-  readonly field: string;
-  readonly reason: string;
 }
 
 /** What reading a snapshot found; complete once its blocks have been read to the end. */

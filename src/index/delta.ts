@@ -1,5 +1,6 @@
 import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
+import type { OrderKeys } from './orders.js';
 import { bytesOf, NOBODY } from './postings.js';
 import { putRowHash, SPARE_BYTES } from './records.js';
 import { sharedArray } from './shared-array.js';
@@ -11,7 +12,7 @@ export type DeltaRow = number & { readonly brand?: 'delta row' };
  * The points that were accepted since a generation was made: columns and record bytes in memory
  * that threads share. One thread appends; all others see a row once the length says so.
  */
-export interface Delta {
+export interface Delta extends OrderKeys {
   /** One number: how many rows there are. Read it by {@link deltaLength}. */
   readonly published: Int32Array;
   /**
@@ -22,9 +23,6 @@ export interface Delta {
   /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
   readonly baseTime: number;
   readonly coords: Float64Array;
-  readonly id: Float64Array;
-  readonly createdAt: Float64Array;
-  readonly modifiedAt: Float64Array;
   /** As the dataset has them. */
   readonly rowHashes: Int32Array;
   /** Ascending: the numbers under which the points were accepted. */

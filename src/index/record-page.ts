@@ -2,7 +2,7 @@ import { MAX_RECORD_BYTES } from '../formats/block.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
-import { CHUNK_BITS, recordStart } from './records.js';
+import { CHUNK_BITS, type Records, recordStart } from './records.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
@@ -13,10 +13,7 @@ const STRIDE = 32;
 const STAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024;
 
 /** The records of a page, found and on their way to the processor. */
-export interface FetchedPage {
-  /** As {@link Records} has them. */
-  readonly memories: readonly Uint8Array[];
-  readonly words: readonly DataView[];
+export interface FetchedPage extends Pick<Records, 'memories' | 'words'> {
   readonly count: number;
   /** Start and end of each record in turn, in its memory. */
   readonly places: Int32Array;

@@ -208,14 +208,7 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
 }
 
 /** What a client says of a new point, valid; the rest is the service's own to set. */
-export interface Draft {
-  /** Degrees, with eight digits after the point. */
-  readonly lat: string;
-  readonly lon: string;
-  readonly comment: string;
-  /** Undefined rather than empty. */
-  readonly tags: readonly string[] | undefined;
-}
+export type Draft = Pick<Point, 'lat' | 'lon' | 'comment' | 'tags'>;
 
 /** What is wrong with what a client says: texts by field. */
 export interface Refused {

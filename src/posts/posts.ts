@@ -31,14 +31,8 @@ export interface PostRequest {
   readonly upload: Upload | undefined;
 }
 
-/** A point that was accepted. */
-export interface Acknowledged {
-  readonly id: number;
-  /** Its JSON. */
-  readonly record: string;
-  /** Of the journal: whoever has this one or a later one has the point. */
-  readonly sequence: number;
-}
+/** A point that was accepted: whoever has its sequence or a later one has the point. */
+export type Acknowledged = Pick<Post, 'id' | 'record' | 'sequence'>;
 
 /** What became of a post. Plain data: threads pass it on. */
 export type PostReply =

@@ -133,9 +133,7 @@ function takePage(
   if (isDescending) scratch.page.subarray(0, to - from).reverse();
 }
 
-interface Place {
-  readonly page: number;
-  readonly pageCount: number;
+interface Place extends Pick<PageRows, 'page' | 'pageCount'> {
   /** The page's matches are at places `from` to `to - 1` of the order. */
   readonly from: number;
   readonly to: number;
@@ -171,12 +169,8 @@ interface KeysetQuery {
   readonly limit: number;
 }
 
-interface KeysetPage {
-  readonly count: number;
-  /** Rows of the page; those from the dataset's `count` on are rows of the delta, from 0. */
-  readonly rows: Uint32Array;
-  /** Has the rows that are not the dataset's; undefined where there are none. */
-  readonly delta: Delta | undefined;
+/** All of `rows` are the page's. */
+interface KeysetPage extends Pick<PageRows, 'count' | 'rows' | 'delta'> {
   /** The id that the next page begins behind; undefined on the last one. */
   readonly next: number | undefined;
 }

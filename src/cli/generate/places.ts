@@ -28,10 +28,7 @@ const HALF_TURN = 180 * UNIT;
 const UNITS_PER_KM = UNIT / 111.2;
 
 /** Points around a place: rings of a bell shape, their spread in kilometres, their weights. */
-interface Cluster {
-  readonly lat: number;
-  readonly lon: number;
-  readonly country: string;
+interface Cluster extends Place {
   /** Units of longitude for one of latitude. */
   readonly stretch: number;
   readonly spreads: readonly number[];

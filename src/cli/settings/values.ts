@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
-import type { Watermark } from '../../formats/snapshot.js';
+import type { Leniency, Watermark } from '../../formats/snapshot.js';
 import { isHostPattern } from '../../model/authority.js';
 import { InputError } from '../../model/quote.js';
 import { isWhole } from '../../model/units.js';
 
-export interface ServeSettings {
+export interface ServeSettings extends Leniency {
   readonly snapshot: string;
   readonly downloads?: string;
   readonly notifications?: string;
@@ -30,8 +30,6 @@ export interface ServeSettings {
   readonly maxInvalid: number;
   /** Share of the points: 0.5 for half of them. */
   readonly maxShrink: number;
-  readonly acceptPage?: boolean;
-  readonly allowEmpty?: boolean;
   readonly watch: 'events' | 'poll' | 'off';
   /** Times are in milliseconds. */
   readonly pollInterval: number;

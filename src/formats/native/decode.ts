@@ -12,6 +12,7 @@ import {
   MAX_RECORD_BYTES,
 } from '../block.js';
 import type { Watermark } from '../snapshot.js';
+import type { Labels } from './encode.js';
 import {
   FORMAT_VERSION,
   type FooterObject,
@@ -21,14 +22,6 @@ import {
 
 /** Makes the error for a reason; knows the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
-
-export interface Header {
-  readonly count: number;
-  readonly origin: string;
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number;
-  readonly watermark: Watermark | undefined;
-}
 
 interface Columns {
   readonly block: ColumnBlock;
@@ -83,7 +76,7 @@ function decode(object: Buffer, fail: Fail): unknown {
 }
 
 /** Checks a header, its version first: everything else may differ in another one. */
-export function readHeader(fields: Fields, fail: Fail): Header {
+export function readHeader(fields: Fields, fail: Fail): Labels {
   if (fields['type'] !== 'header') throw fail('expected the header');
   const version = wholeNumber(fields, 'version', fail);
   if (version !== FORMAT_VERSION) {

@@ -20,12 +20,12 @@ import {
 import {
   decodeMap,
   decodeRecords,
-  type Header,
   readColumns,
   readFooter,
   readHeader,
   readNotifications,
 } from './decode.js';
+import type { Labels } from './encode.js';
 import {
   FOOTER_FRAME_BYTES,
   type FooterObject,
@@ -241,7 +241,7 @@ function addCrc(crcs: number, crc: number): number {
 
 /** What a file says at its two ends, which agree with each other. */
 interface Ends {
-  readonly header: Header;
+  readonly header: Labels;
   readonly footer: FooterObject;
   readonly headerPlace: FramePlace;
   readonly footerPlace: FramePlace;

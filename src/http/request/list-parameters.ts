@@ -19,12 +19,7 @@ import {
 } from './parameter.js';
 import { last, type Pair } from './query-string.js';
 
-export interface PageRequest {
-  /** From 1. */
-  readonly page: number | 'last';
-  /** 1 to 1,000. */
-  readonly pageSize: number;
-}
+export type PageRequest = Pick<Query, 'page' | 'pageSize'>;
 
 export interface PointsQuery extends Query {
   readonly keys: readonly RecordKey[] | undefined;
@@ -34,6 +29,7 @@ export interface ExportQuery {
   readonly filters: Filters;
   /** Undefined for the order in which points lie in memory. */
   readonly ordering: TimeOrdering | undefined;
+  /** The keys that records shall have; undefined for all. */
   readonly keys: readonly RecordKey[] | undefined;
 }
 
@@ -109,10 +105,7 @@ function readOrdering(reader: ParameterReader): TimeOrdering | undefined {
   return ordering ?? reader.refuse('ordering', text, 'not one of the four orders');
 }
 
-export interface ChangesQuery {
-  readonly filters: Filters;
-  /** The keys that records shall have; undefined for all. */
-  readonly keys: readonly RecordKey[] | undefined;
+export interface ChangesQuery extends Pick<ExportQuery, 'filters' | 'keys'> {
   /** The sequence behind which to begin, where one is named. */
   readonly after: number | undefined;
 }
@@ -154,11 +147,9 @@ function sequenceOf(text: string): number | undefined {
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-export interface ItemsQuery {
-  readonly filters: Filters;
+export interface ItemsQuery extends Pick<ExportQuery, 'filters' | 'keys'> {
   readonly after: number;
   readonly limit: number;
-  readonly keys: readonly RecordKey[] | undefined;
 }
 
 /** Parameters without use that an answer tells: an address has room for thousands of them. */

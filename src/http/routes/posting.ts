@@ -136,11 +136,7 @@ export function addPosting(
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
 /** One post from its head to its answer: who sends it, what it is, and what makes it count once. */
-interface Admission {
-  /** Of the token that came with it. */
-  readonly user: number | undefined;
-  /** By which its client is counted. */
-  readonly address: string;
+interface Admission extends Pick<PostRequest, 'user' | 'address'> {
   readonly origin: string;
   readonly isPage: boolean;
   readonly keyName: string | undefined;
