@@ -1,3 +1,4 @@
+import type { ColumnBlock } from '../formats/block.js';
 import type { Offer } from '../model/calls.js';
 import { InputError } from '../model/quote.js';
 import {
@@ -10,11 +11,7 @@ import {
 } from './order.js';
 import { sharedArray } from './shared-array.js';
 
-export interface OrderKeys {
-  readonly id: Float64Array;
-  readonly createdAt: Float64Array;
-  readonly modifiedAt: Float64Array;
-}
+export type OrderKeys = Pick<ColumnBlock, 'id' | 'createdAt' | 'modifiedAt'>;
 
 /** All rows by id, and by each time with ties by id. */
 export interface Orders {

@@ -1,6 +1,7 @@
+import type { Link } from '../../src/http/formats/representation.js';
 import { startNotes } from '../support/app.js';
 import { type Envelope, LIST } from '../support/client.js';
-import { allItems, checkCollection, checkFeature, type Link } from '../support/geojson.js';
+import { allItems, checkCollection, checkFeature } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { ascending, assert, test } from '../support/uvu.js';
 

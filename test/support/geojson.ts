@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert';
+import type { Link } from '../../src/http/formats/representation.js';
 import type { Asking } from './client.js';
 
 /** A Feature of a point, as far as these tests look at it. */
@@ -7,13 +8,6 @@ export interface PointFeature {
   readonly id: number;
   readonly geometry: { readonly type: 'Point'; readonly coordinates: readonly [number, number] };
   readonly properties: Readonly<Record<string, unknown>>;
-}
-
-/** What links lead to from a collection, by `rel`. */
-export interface Link {
-  readonly rel: string;
-  readonly type: string;
-  readonly href: string;
 }
 
 export interface FeatureCollection {

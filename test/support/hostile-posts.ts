@@ -33,15 +33,8 @@ const NAMES = [
 ];
 
 const FILE_NAMES = [
-  ...[
-    'photo.jpg',
-    'photo.png',
-    '../../../../etc/passwd',
-    '..\\..\\boot.ini',
-    '/etc/shadow',
-    '.',
-    '..',
-  ],
+  ...['photo.jpg', 'photo.png', '../../../../etc/passwd', '..\\..\\boot.ini', '/etc/shadow'],
+  ...['.', '..'],
   ...['a/b/c.jpg', 'x.jpg%00.php', 'x.php.jpg', 'con', 'x'.repeat(5_000), '.htaccess', '*?<>|.jpg'],
   ...['map_data_points/1/x.jpg', '%2e%2e%2f%2e%2e%2fx.jpg', 'näkymä.jpg', '\u202egpj.exe', ''],
 ];
