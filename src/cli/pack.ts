@@ -197,7 +197,9 @@ export function reportLines(report: LoadReport, isGood = true): string[] {
     const more = invalid - texts.length;
     if (isGood && more > 0) lines.push(`  and ${whole(more)} more`);
   }
-  const keys = Object.entries(unknownKeys).map(([key, times]) => `${key} (${whole(times)})`);
+  const keys = Object.entries(unknownKeys).map(
+    ([key, times]) => `${key || '""'} (${whole(times)})`,
+  );
   if (keys.length > 0) lines.push(`unknown keys dropped: ${keys.join(', ')}`);
   if (localTimes !== undefined) {
     // they may have been meant for another time zone
