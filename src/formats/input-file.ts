@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { InputError } from '../model/quote.js';
 import { unreadable } from './system-files.js';
 
 /** A file that is read at any places. */
@@ -39,6 +40,13 @@ export class InputFile {
       throw unreadable(this.path, error);
     }
     return done;
+  }
+
+  /** Throws an InputError where the file was written to since it was opened. */
+  requireUnchanged(): void {
+    const { size, mtimeMs } = fstatSync(this.#fd);
+    if (size === this.size && Math.floor(mtimeMs) === this.modifiedAt) return;
+    throw new InputError(`${this.path}: it changed while it was read`);
   }
 
   /** It may be closed already. */

@@ -75,6 +75,8 @@ export class RowsReader implements SnapshotReader {
     } catch (error) {
       throw nameFile(this.#source, error);
     }
+    // half of it may be of the file before
+    this.#source.requireUnchanged();
     this.#checkInvalid();
     this.#isComplete = true;
   }

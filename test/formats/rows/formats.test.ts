@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
@@ -8,7 +15,8 @@ import { openSnapshot } from '../../../src/formats/files/open.js';
 import { sniff } from '../../../src/formats/rows/detect.js';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
-import { blockOf, COLUMNS } from '../../support/native.js';
+import { blockOf, COLUMNS, contentsOf } from '../../support/native.js';
+import { parquetOf } from '../../support/parquet.js';
 import {
   type Fields,
   fixtureRecords,
@@ -118,6 +126,16 @@ test('a file is read once, and reported on when that is done', async () => {
   const unread = await openSnapshot(path, {});
   unread.close();
   unread.close();
+});
+
+test('a file that is written to while it is read is refused', async () => {
+  const path = join(makeFolder(), 'points');
+  for (const bytes of [WRITERS['ndjson']!(RECORDS), parquetOf(fixtureRecords(20))]) {
+    writeFileSync(path, bytes);
+    const reader = await openSnapshot(path, {});
+    appendFileSync(path, '\n');
+    assert.is(await refusal(contentsOf(reader)), `${path}: it changed while it was read`);
+  }
 });
 
 function formatOf(name: string): 'ndjson' | 'json' | 'geojson' | 'csv' | 'msgpack' {
