@@ -60,6 +60,12 @@ function requireHeader({ place, bytes }: RawRecord): CsvHeader {
     throw new BrokenRows(`line ${place}: the header must name id, lat, lon, created_at${lack}`);
   }
   const { names, twice } = header;
+  // as Macs of old did, and Excel still may: all of the file is the header
+  if (names.some((name) => name.includes('\r'))) {
+    throw new BrokenRows(
+      `line ${place}: ends with a carriage return alone: end lines with a line feed`,
+    );
+  }
   if (twice !== undefined) {
     throw new BrokenRows(`line ${place}: the header names ${JSON.stringify(twice)} twice`);
   }

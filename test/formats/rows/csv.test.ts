@@ -142,6 +142,10 @@ test('a header that cannot be right, or a quote that is never closed, breaks the
       '\nid,lat\n1,2\n',
       'line 2: the header must name id, lat, lon, created_at, it lacks lon, created_at',
     ],
+    [
+      `${columns},comment\r1,2,3,4,\r`,
+      'line 1: ends with a carriage return alone: end lines with a line feed',
+    ],
     [`${columns},lat\n`, 'line 1: the header names "lat" twice'],
     ['id,LAT,lon,created_at,Lat\n', 'line 1: the header names "lat" twice'],
     [`${header(100_000)}\n`, 'line 1: the header has 100004 names, at most 1000 are read'],
