@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { release } from '../model/memory.js';
 
 const FIRST_SLOTS = 1024;
 /** Slots are doubled when more than this share is taken. */
@@ -17,6 +18,11 @@ export class IdSet {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** Forgets the ids; only how many they were is still known. */
+  forget(): void {
+    release(this.#slots);
   }
 
   /** False when the set has it already. */
@@ -41,6 +47,7 @@ export class IdSet {
     const old = this.#slots;
     this.#slots = new Float64Array(old.length * 2);
     for (const id of old) if (id !== FREE) this.#slots[this.#find(id)] = id;
+    release(old);
   }
 
   /** Every bit of the id moves the low bits, which choose the slot. */

@@ -1,5 +1,6 @@
 import { TextNumbers } from '../formats/attributes.js';
 import type { AttributeColumns } from '../formats/block.js';
+import { release, sharedArray } from '../model/memory.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { Row } from './order.js';
 import {
@@ -11,7 +12,6 @@ import {
   type RowValues,
   sortTexts,
 } from './postings.js';
-import { sharedArray } from './shared-array.js';
 
 /** Numbers the values of all rows. */
 export class AttributeCollector {
@@ -78,6 +78,7 @@ export class AttributeCollector {
     return number;
   }
 
+  /** The attributes of all rows; nothing can be added any more. */
   finish(): Attributes {
     const count = this.#count;
     const byRow = (values: RowValues['values']): RowValues => {
@@ -96,7 +97,7 @@ export class AttributeCollector {
     const places = new Uint32Array(users.length);
     for (const [place, user] of users.entries()) places[this.#userNumbers.get(user)!] = place;
     renumber(this.#user, count, places);
-    return {
+    const attributes = {
       status: {
         texts: status.texts,
         postings: buildPostings(count, status.places.length, byRow(this.#status)),
@@ -109,6 +110,8 @@ export class AttributeCollector {
       isProcessed: buildPostings(count, 2, flag(PROCESSED)),
       hasImage: buildPostings(count, 2, flag(IMAGE)),
     };
+    release(this.#status, this.#user, this.#flags, this.#tags.rows, this.#tags.values);
+    return attributes;
   }
 }
 

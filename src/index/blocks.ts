@@ -1,7 +1,7 @@
 import RBush from 'rbush';
+import { joinedArray, sharedArray } from '../model/memory.js';
 import type { Degrees } from '../model/units.js';
 import type { Row } from './order.js';
-import { joinedArray, sharedArray } from './shared-array.js';
 
 /** Rows of a block, at most; the smallest block has half of them. */
 export const BLOCK_ROWS = 64;

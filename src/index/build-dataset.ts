@@ -1,10 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import KDBush from 'kdbush';
 import { attributesOf } from '../formats/attributes.js';
-import type { AttributeColumns, ColumnBlock, PointBlock } from '../formats/block.js';
+import {
+  type AttributeColumns,
+  COLUMN_NAMES,
+  type ColumnBlock,
+  type PointBlock,
+} from '../formats/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
 import { startThread } from '../model/calls.js';
+import { release } from '../model/memory.js';
 import { InputError } from '../model/quote.js';
 import { AttributeCollector } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
@@ -12,8 +18,9 @@ import type { DatasetParts } from './dataset.js';
 import { buildOrders, type OfSorter, type OrderKeys, refuseRepeatedIds } from './orders.js';
 import {
   allocateRecords,
+  divideRecords,
+  type PlacedRecords,
   putRecords,
-  type Records,
   rowHashesOf,
   stretchOf,
   thinningOf,
@@ -25,9 +32,8 @@ const MIN_PARALLEL_POINTS = 16_384;
 interface Layout {
   readonly kdbush: KDBush;
   readonly keys: OrderKeys;
-  /** Complete once the records are read. */
-  readonly attributes: AttributeCollector;
-  readRecords(): Records;
+  /** What is left to be done while another thread may sort the keys. */
+  readRest(): Pick<DatasetParts, 'records' | 'attributes'>;
 }
 
 /**
@@ -51,7 +57,7 @@ export async function buildDataset(
   try {
     const placed = packed && placeInOrder(packed);
     const layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
-    const { kdbush, keys, readRecords } = layout;
+    const { kdbush, keys } = layout;
     // the sorter takes the keys with it
     const thinning = thinningOf(keys.id);
     const rowHashes = rowHashesOf(keys.id, keys.createdAt);
@@ -61,14 +67,13 @@ export async function buildDataset(
     const sorted = sorting === undefined ? buildOrders(keys) : undefined;
     // a call leaves with the turn
     await turn();
-    const records = readRecords();
-    const attributes = layout.attributes.finish();
+    const rest = layout.readRest();
     const coords = kdbush.coords as Float64Array;
     const tree = { coords, ids: kdbush.ids, treeEnds: count > 0 ? [count] : [] };
     const blocks = cutBlocks(coords);
     const orders = sorted ?? (await sorting!);
     refuseRepeatedIds(orders.byId);
-    const made = { ...tree, blocks, ...orders, records, attributes, thinning, rowHashes };
+    const made = { ...tree, blocks, ...orders, ...rest, thinning, rowHashes };
     return { count, ...made, report: reader.report() };
   } finally {
     await sorter?.thread.terminate();
@@ -145,11 +150,13 @@ function placeInOrder(reader: TwoPassReader): Layout | undefined {
   return {
     kdbush,
     keys: { id, createdAt, modifiedAt },
-    attributes,
-    readRecords() {
+    readRest() {
       const records = allocateRecords(length);
+      release(length);
+      // before the records, whose memory would come on top
+      const rest = { attributes: attributes.finish(), records };
       reader.recordsInto((from, to) => stretchOf(records, from, to));
-      return records;
+      return rest;
     },
   };
 }
@@ -161,11 +168,11 @@ function createTree(count: number): KDBush {
 function sortRows(blocks: readonly CompleteBlock[], count: number): Layout {
   const kdbush = createTree(count);
   const columns = joinColumns(blocks, count, kdbush);
+  for (const block of blocks) release(...COLUMN_NAMES.map((name) => block[name]));
   kdbush.finish();
   // from here on a row is its place in the tree, and the tree's ids say just that
   const sourceOf = new Uint32Array(kdbush.ids);
   for (let row = 0; row < count; row++) kdbush.ids[row] = row;
-  const attributes = new AttributeCollector(count);
   return {
     kdbush,
     keys: {
@@ -173,23 +180,32 @@ function sortRows(blocks: readonly CompleteBlock[], count: number): Layout {
       createdAt: permute(columns.createdAt, sourceOf),
       modifiedAt: permute(columns.modifiedAt, sourceOf),
     },
-    attributes,
-    readRecords: () => placeRecords(blocks, columns.length, sourceOf, attributes),
+    readRest: () => placeRest(blocks, columns.length, sourceOf),
   };
 }
 
 function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   const permuted = new Float64Array(column.length);
   for (let row = 0; row < permuted.length; row++) permuted[row] = column[sourceOf[row]!]!;
+  release(column);
   return permuted;
 }
 
-function placeRecords(
+/** Rows of a range as a power of two, at least. */
+const RANGE_BITS = 16;
+/** Parts of a block should be large: the system gets small ones back late. */
+const MOST_RANGES = 16;
+
+/**
+ * Puts records and attributes in their rows. Records are divided by ranges of rows first, and range
+ * by range put in their places: so the one memory grows as the other is given back, where a block's
+ * records are all over the place, and the processor's caches hold a range.
+ */
+function placeRest(
   blocks: readonly CompleteBlock[],
   length: Uint32Array,
   sourceOf: Uint32Array,
-  attributes: AttributeCollector,
-): Records {
+): ReturnType<Layout['readRest']> {
   const lengths = new Uint32Array(length.length);
   const rowOf = new Uint32Array(length.length);
   for (let row = 0; row < lengths.length; row++) {
@@ -197,10 +213,30 @@ function placeRecords(
     rowOf[sourceOf[row]!] = row;
   }
   const records = allocateRecords(lengths);
+  release(length, lengths, sourceOf);
+  const count = rowOf.length;
+  const shift = Math.max(RANGE_BITS, Math.ceil(Math.log2(count / MOST_RANGES)));
+  const ranges = Math.ceil(count / 2 ** shift);
+  const collector = new AttributeCollector(count);
+  const divided: PlacedRecords[][] = [];
   let next = 0;
-  for (const block of blocks) {
-    attributes.addColumns(block.attributes, next, rowOf);
-    next = putRecords(records, rowOf, length, block.records, next);
+  for (const { attributes, records: bytes } of blocks) {
+    const first = next;
+    next += attributes.flags.length;
+    collector.addColumns(attributes, first, rowOf);
+    const { status, flags, createdBy, tagCounts, tags } = attributes;
+    release(status, flags, createdBy, tagCounts, tags);
+    divided.push(
+      divideRecords(records, { rows: rowOf.subarray(first, next), bytes }, shift, ranges),
+    );
+    release(bytes);
   }
-  return records;
+  const attributes = collector.finish();
+  for (let range = 0; range < ranges; range++) {
+    for (const parts of divided) {
+      putRecords(records, parts[range]!);
+      release(parts[range]!.bytes);
+    }
+  }
+  return { records, attributes };
 }

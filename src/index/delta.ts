@@ -1,9 +1,9 @@
+import { sharedArray } from '../model/memory.js';
 import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { OrderKeys } from './orders.js';
 import { bytesOf, NOBODY } from './postings.js';
 import { putRowHash, SPARE_BYTES } from './records.js';
-import { sharedArray } from './shared-array.js';
 
 /** A point's place in a delta: from 0, in the sequence in which points were accepted. */
 export type DeltaRow = number & { readonly brand?: 'delta row' };

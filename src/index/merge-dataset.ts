@@ -1,6 +1,7 @@
 import KDBush from 'kdbush';
 import { attributesOf } from '../formats/attributes.js';
 import { KD_NODE_SIZE } from '../formats/kd-order.js';
+import { joinedArray, sharedArray } from '../model/memory.js';
 import { AttributeCollector } from './attribute-collector.js';
 import { appendBlocks, cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
@@ -18,7 +19,6 @@ import {
   rowHashesOf,
   thinningOf,
 } from './records.js';
-import { joinedArray, sharedArray } from './shared-array.js';
 
 /**
  * A tree with less than this many times the points that are merged becomes part of the new tree.

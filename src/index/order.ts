@@ -1,4 +1,4 @@
-import { sharedArray } from './shared-array.js';
+import { sharedArray } from '../model/memory.js';
 
 /**
  * All rows sorted by a key, ties by id. Three views of one permutation, so that a window of keys is
@@ -21,17 +21,32 @@ export interface RankRange {
 
 const BUCKETS = 1 << 16;
 
+/** Memory that a sort needs beside its result: one after the other may use the same. */
+export interface SortMemory {
+  readonly rows: Uint32Array;
+  readonly digits: Uint16Array;
+}
+
+export function createSortMemory(count: number): SortMemory {
+  return { rows: new Uint32Array(count), digits: new Uint16Array(count) };
+}
+
 /**
  * Sorts rows by `keyOf[row]`, which must hold whole numbers within ±2^53. Rows with equal keys keep
  * the order in which `start` lists them. Radix sort: ten times faster than a comparator at 1M rows.
  */
-export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
+export function buildOrder(
+  keyOf: Float64Array,
+  start?: Uint32Array,
+  memory: SortMemory = createSortMemory(keyOf.length),
+): Order {
   const count = keyOf.length;
-  let rows = new Uint32Array(count);
+  const sorted = sharedArray(Uint32Array, count);
+  let rows: Uint32Array = sorted;
   for (let i = 0; i < count; i++) rows[i] = start === undefined ? i : start[i]!;
-  let other = new Uint32Array(count);
+  let other: Uint32Array = memory.rows;
   const starts = new Uint32Array(BUCKETS);
-  for (const digits of sixteenBitDigits(keyOf)) {
+  for (const digits of sixteenBitDigits(keyOf, memory.digits)) {
     if (!bucketStarts(digits, starts)) continue;
     for (let i = 0; i < count; i++) {
       const row = rows[i]!;
@@ -40,8 +55,7 @@ export function buildOrder(keyOf: Float64Array, start?: Uint32Array): Order {
     [rows, other] = [other, rows];
   }
 
-  const sorted = sharedArray(Uint32Array, count);
-  sorted.set(rows);
+  if (rows !== sorted) sorted.set(rows);
   const ranks = sharedArray(Int32Array, count);
   const keys = sharedArray(Float64Array, count);
   for (let rank = 0; rank < count; rank++) {
@@ -113,7 +127,7 @@ export function rankOf(order: Order, key: number): Rank {
 }
 
 /** The digits of each key above the least key, base 65,536, the lowest first. */
-function* sixteenBitDigits(keyOf: Float64Array): Generator<Uint16Array> {
+function* sixteenBitDigits(keyOf: Float64Array, digits: Uint16Array): Generator<Uint16Array> {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < keyOf.length; i++) {
@@ -123,7 +137,6 @@ function* sixteenBitDigits(keyOf: Float64Array): Generator<Uint16Array> {
   }
   // halves stay exact where the difference of two keys would not
   const base = Math.floor(least / 2 ** 32);
-  const digits = new Uint16Array(keyOf.length);
   for (let place = 0; place < 2; place++) {
     for (let i = 0; i < keyOf.length; i++) digits[i] = (keyOf[i]! >>> 0) >>> (16 * place);
     yield digits;

@@ -1,5 +1,5 @@
 import type { TextNumbers } from '../formats/attributes.js';
-import { sharedArray } from './shared-array.js';
+import { sharedArray } from '../model/memory.js';
 
 /** A list of rows, ascending, or a bit for each row where that is smaller. */
 export type RowSet =

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { sharedArray } from '../model/memory.js';
 import type { Row } from './order.js';
-import { sharedArray } from './shared-array.js';
 
 /**
  * Rows of a chunk as a power of two: all records of a chunk lie in one memory, and this many of the
@@ -77,32 +77,73 @@ export function allocateRecords(
   };
 }
 
-/**
- * Puts records, end to end in `source`, in their places. The first is number `first` of the
- * snapshot; number `i` has `lengths[i]` bytes and belongs to row `rows[i]`. Returns the number
- * after the last. They are copied in words for half of what a view of each and `set` take; no
- * UTF-8 text has the bytes of a NaN.
- */
-export function putRecords(
-  records: Records,
-  rows: Uint32Array,
-  lengths: Uint32Array,
-  source: Uint8Array,
-  first: number,
-): number {
-  const { memoryOf, words, ends } = records;
-  const from = new DataView(source.buffer, source.byteOffset, source.byteLength);
-  let next = first;
-  for (let end = 0; end < source.length; next++) {
-    const row = rows[next]!;
+/** Records end to end, and the row of each. */
+export interface PlacedRecords {
+  readonly rows: Uint32Array;
+  readonly bytes: Uint8Array;
+}
+
+/** Puts records in their places. */
+export function putRecords(records: Records, { rows, bytes }: PlacedRecords): void {
+  const { memoryOf, words } = records;
+  const source = wordsOf(bytes);
+  let from = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i]!;
+    const to = from + recordLength(records, row);
     const target = words[memoryOf[row >>> CHUNK_BITS]!]!;
-    let at = end;
-    end += lengths[next]!;
-    const move = ends[row]! - end;
-    for (; at + 8 <= end; at += 8) target.setFloat64(at + move, from.getFloat64(at, true), true);
-    for (; at < end; at++) target.setUint8(at + move, from.getUint8(at));
+    copyWords(source, from, to, target, recordStart(records, row));
+    from = to;
   }
-  return next;
+}
+
+/** Divides records by ranges of 2^`shift` rows, of which there are `ranges`. */
+export function divideRecords(
+  records: Records,
+  { rows, bytes }: PlacedRecords,
+  shift: number,
+  ranges: number,
+): PlacedRecords[] {
+  const counts = new Uint32Array(ranges);
+  const sizes = new Uint32Array(ranges);
+  for (const row of rows) {
+    counts[row >>> shift]!++;
+    sizes[row >>> shift]! += recordLength(records, row);
+  }
+  const parts = Array.from(counts, (count, range) => {
+    return { rows: new Uint32Array(count), bytes: Buffer.allocUnsafeSlow(sizes[range]!) };
+  });
+  const targets = parts.map((part) => wordsOf(part.bytes));
+  counts.fill(0);
+  sizes.fill(0);
+  const source = wordsOf(bytes);
+  let from = 0;
+  for (const row of rows) {
+    const range = row >>> shift;
+    const to = from + recordLength(records, row);
+    parts[range]!.rows[counts[range]!++] = row;
+    copyWords(source, from, to, targets[range]!, sizes[range]!);
+    sizes[range]! += to - from;
+    from = to;
+  }
+  return parts;
+}
+
+function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+/**
+ * Copies bytes `from` to `to - 1`, in words for half of what a view of them and `set` take; no UTF-8
+ * text has the bytes of a NaN.
+ */
+function copyWords(source: DataView, from: number, to: number, target: DataView, at: number): void {
+  const move = at - from;
+  let byte = from;
+  for (; byte + 8 <= to; byte += 8) {
+    target.setFloat64(byte + move, source.getFloat64(byte, true), true);
+  }
+  for (; byte < to; byte++) target.setUint8(byte + move, source.getUint8(byte));
 }
 
 /** The memory of rows `from` to `to - 1`: their records, cut only where a memory ends. */

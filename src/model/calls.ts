@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads';
+import { release } from './memory.js';
 
 /** A thread, or the port to its parent. */
 interface Port {
@@ -28,8 +29,7 @@ interface Waiting {
 
 // When a thread gives memory away for the first time, V8 drops what it has compiled for typed arrays:
 // here that is before there is any, and not with the first large answer to a client.
-const given = new ArrayBuffer(1);
-structuredClone(given, { transfer: [given] });
+release(new Uint8Array(1));
 
 /**
  * Calls functions of another thread, and has that call ours. What is said in one turn of the event

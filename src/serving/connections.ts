@@ -5,7 +5,7 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import type { ServeSettings } from '../cli/settings/values.js';
 import { responseOf } from '../http/answer/node-internals.js';
 import type { CutCounts } from '../http/limits.js';
-import { sharedArray } from '../index/shared-array.js';
+import { sharedArray } from '../model/memory.js';
 import { InputError } from '../model/quote.js';
 import { MAX_OPEN_UPLOADS } from '../posts/media/upload.js';
 

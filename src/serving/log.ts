@@ -3,7 +3,7 @@ import { Socket } from 'node:net';
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
-import { sharedArray } from '../index/shared-array.js';
+import { sharedArray } from '../model/memory.js';
 import { forTerminal, inert } from '../model/quote.js';
 
 /** What others need of a log. */

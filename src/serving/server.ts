@@ -6,7 +6,7 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
 import type { ServiceMetrics } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
-import { sharedArray } from '../index/shared-array.js';
+import { sharedArray } from '../model/memory.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';

@@ -43,7 +43,7 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
     modifiedAt: Float64Array.from(rows, ({ modified }) => modified),
   };
   const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
-  assert.equal(orders, buildOrders(keys), label);
+  assert.equal(orders, buildOrders(structuredClone(keys)), label);
   for (const [row, note] of rows.entries()) {
     const text = Buffer.from(recordBytes(parts.records, row)).toString();
     assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);

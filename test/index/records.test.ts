@@ -5,6 +5,7 @@ import {
   allocateRecords,
   CHUNK_BITS,
   CHUNK_ROWS,
+  divideRecords,
   putRecords,
   type Records,
   recordBytes,
@@ -30,13 +31,16 @@ function recordsOf(all: readonly string[]): Records {
   const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
   const order = new Permutation(SEED, all.length);
   const rows = Uint32Array.from(all, (_, index) => order.at(index));
-  const lengths = Uint32Array.from(rows, (row) => sizes[row]!);
   for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
     const block = Array.from(rows.subarray(next, next + points), (row) => all[row]);
     const source = Buffer.from(`<<${block.join('')}>>`).subarray(2, -2);
-    const end = putRecords(made, rows, lengths, source, next);
-    assert.is(end, next + block.length);
-    next = end;
+    const given = { rows: rows.subarray(next, next + block.length), bytes: source };
+    const parts = divideRecords(made, given, CHUNK_BITS, Math.ceil(all.length / CHUNK_ROWS));
+    for (const [range, part] of parts.entries()) {
+      assert.ok(part.rows.every((row) => row >>> CHUNK_BITS === range));
+      putRecords(made, part);
+    }
+    next += block.length;
   }
   return made;
 }

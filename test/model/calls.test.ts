@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { MessageChannel } from 'node:worker_threads';
 import { Calls } from '../../src/model/calls.js';
-import { assert, test } from '../support/uvu.js';
+import { release } from '../../src/model/memory.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 type Theirs = {
   double(value: number): Promise<number>;
@@ -62,6 +63,15 @@ test('what waits for a thread that is gone is rejected', async () => {
   calls.fail(new Error('it ended'));
   assert.is(await waiting, 'it ended');
   await close();
+});
+
+test('memory that is given back is gone at once, and nobody can use it any more', () => {
+  const before = process.memoryUsage().arrayBuffers;
+  const arrays = [new Float64Array(4_000_000), Buffer.allocUnsafeSlow(32_000_000)];
+  assert.ok(process.memoryUsage().arrayBuffers >= before + 64_000_000);
+  release(...arrays);
+  assert.ok(process.memoryUsage().arrayBuffers < before + 1_000_000);
+  assert.equal(pluck(arrays, 'length'), [0, 0]);
 });
 
 test.run();

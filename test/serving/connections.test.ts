@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
-import { sharedArray } from '../../src/index/shared-array.js';
+import { sharedArray } from '../../src/model/memory.js';
 import { type Connections, drain, holdConnections } from '../../src/serving/connections.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';

@@ -3,7 +3,7 @@ import type { ServeSettings } from '../../src/cli/settings/values.js';
 import type { LanePage, PageQuestion } from '../../src/http/answer/question.js';
 import { isHttpError } from '../../src/http/request/http-error.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
-import { sharedArray } from '../../src/index/shared-array.js';
+import { sharedArray } from '../../src/model/memory.js';
 import type { Query } from '../../src/model/query.js';
 import { createGeneration, type Generation, identityOf } from '../../src/reload/current.js';
 import { Lanes } from '../../src/serving/lanes.js';

@@ -1,5 +1,5 @@
 import type { ServeSettings } from '../../src/cli/settings/values.js';
-import { sharedArray } from '../../src/index/shared-array.js';
+import { sharedArray } from '../../src/model/memory.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';

@@ -78,6 +78,7 @@ export class RowsReader implements SnapshotReader {
     // half of it may be of the file before
     this.#source.requireUnchanged();
     this.#checkInvalid();
+    this.#ids.forget();
     this.#isComplete = true;
   }
 
@@ -181,5 +182,6 @@ function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<numbe
     for (const name of COLUMN_NAMES) left[name][parts.length] = columns[name][i]!;
     parts.push(records.subarray(start, end));
   }
-  return { ...left, records: Buffer.concat(parts) };
+  // small buffers share their memory with others
+  return { ...left, records: new Uint8Array(Buffer.concat(parts)) };
 }

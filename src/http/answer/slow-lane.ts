@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
-import { sharedArray } from '../../index/shared-array.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
+import { sharedArray } from '../../model/memory.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';

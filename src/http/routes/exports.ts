@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { sharedArray } from '../../index/shared-array.js';
+import { sharedArray } from '../../model/memory.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
