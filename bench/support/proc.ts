@@ -18,22 +18,27 @@ export function cpuSeconds(pid: number): number | undefined {
 
 /**
  * Bytes of a process and all its children that are in memory now, and the most that ever were of
- * each, added up; undefined without /proc.
+ * each, added up; undefined without /proc. Pages of files count once: they are the program's own,
+ * and processes share them.
  */
 export function memoryOf(pid: number): { rss: number; peak: number } | undefined {
-  const [own, ...others] = processTree(pid).map(ownMemoryOf);
-  return others.reduce(
-    (sum, one) => sum && { rss: sum.rss + (one?.rss ?? 0), peak: sum.peak + (one?.peak ?? 0) },
-    own,
-  );
+  const all = processTree(pid)
+    .map(ownMemoryOf)
+    .filter((one) => one !== undefined);
+  if (all.length === 0) return undefined;
+  const sum = (key: 'rss' | 'peak' | 'files'): number =>
+    all.reduce((total, one) => total + one[key], 0);
+  const counted = sum('files') - Math.max(...all.map(({ files }) => files));
+  return { rss: sum('rss') - counted, peak: sum('peak') - counted };
 }
 
-function ownMemoryOf(pid: number): { rss: number; peak: number } | undefined {
+function ownMemoryOf(pid: number): { rss: number; peak: number; files: number } | undefined {
   const text = readProc(`${pid}/status`);
   if (text === undefined) return undefined;
   const kilobytes = (key: string): number =>
     Number(new RegExp(`^${key}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0);
-  return { rss: kilobytes('VmRSS') * 1024, peak: kilobytes('VmHWM') * 1024 };
+  const bytes = (key: string): number => kilobytes(key) * 1024;
+  return { rss: bytes('VmRSS'), peak: bytes('VmHWM'), files: bytes('RssFile') };
 }
 
 /** Process ids of the direct and indirect children of a process, itself first. */
