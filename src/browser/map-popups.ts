@@ -59,6 +59,14 @@ export function createOpener(
       if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
       popup.setLngLat(placeOf(points[0]!)).setDOMContent(content).addTo(map);
+      popup.getElement().addEventListener('keydown', ({ key }) => {
+        if (key === 'Escape') popup.remove();
+      });
+      // whoever was in it goes on from the map, not from the top of the page
+      popup.on('close', () => {
+        if (document.activeElement === document.body)
+          map.getCanvas().focus({ preventScroll: true });
+      });
       return;
     }
     const [cluster] = hit;

@@ -136,9 +136,14 @@ pageTest('a point opens on the map, and a cluster flies apart', async (page) => 
   await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1&fields=id`);
   await drawn(page);
   const [matches] = await summary(page);
+  const popup = page.locator('.map-popup article').first();
   await page.locator(CANVAS).focus();
   await page.keyboard.press('Enter');
-  const popup = page.locator('.map-popup article').first();
+  await popup.waitFor();
+  // and back to the map, where the keys go on
+  await page.keyboard.press('Escape');
+  await popup.waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter');
   const id = await page.locator('tbody td').first().textContent();
   await popup.getByRole('link', { name: `Point ${id}` }).click();
   await page.waitForURL(`**${LIST}${id}/`, { waitUntil: 'commit' });
