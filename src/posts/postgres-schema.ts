@@ -19,6 +19,8 @@ import { connect, type Link } from './postgres-link.js';
 const LOCK = 7_921_508_336;
 /** Ids that an instance takes at a time, as the tables say; those that it does not give are lost. */
 export const ID_BLOCK = 64;
+/** How long it may take to remove posts, in milliseconds: some 5 µs each. */
+const PRUNE_MS = 600_000;
 /** What makes each version of the tables out of the one before. */
 const MIGRATIONS = ['journal-1.sql'];
 
@@ -187,7 +189,8 @@ export function pruneDatabase(address: string, through: number, before: number):
   return withLink(address, async (link) => {
     await readHead(link);
     const values = [through, Math.floor(before * 1000)];
-    const [row] = await link.write<Pruned>('SELECT * FROM waypost.prune($1, $2)', values);
+    const prune = 'SELECT * FROM waypost.prune($1, $2)';
+    const [row] = await link.write<Pruned>(prune, values, PRUNE_MS);
     return row!;
   });
 }

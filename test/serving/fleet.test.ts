@@ -129,6 +129,12 @@ fleet.check(
     await fleet.database.ask(
       (sql) => sql`UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3`,
     );
+    // as a million posts take longer than anything else
+    await fleet.database.ask((sql) =>
+      sql.unsafe(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+          'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';
+        CREATE TRIGGER dawdle BEFORE DELETE ON waypost.posts EXECUTE FUNCTION waypost.dawdle()`),
+    );
     assert.match(await prune(), /2 rows removed, all up to sequence 2/);
     await post(second, 'd');
     assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
