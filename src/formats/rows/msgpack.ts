@@ -1,10 +1,14 @@
-import { addExtension, Unpackr } from 'msgpackr';
+import { addExtension, pack, Unpackr } from 'msgpackr';
 import { formatUtc } from '../../model/timestamp.js';
 import { BrokenRows, MAX_RAW_BYTES, problemRow, type Row, TOO_LONG } from './row.js';
 
 const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
 const REPLACEMENT = '\ufffd';
+const MARK = '\ufeff';
+const MARK_BYTES = Buffer.from(MARK);
+/** Shorter texts are decoded otherwise, and keep their marks. */
+const LONG_TEXT_BYTES = 64;
 
 // known to msgpackr as a Date, which would lose the microseconds; it has one registry for all
 // decoders
@@ -98,7 +102,19 @@ function readRow(place: number, value: unknown, bytes: Buffer): Row {
   if (replaced > 0 && bytes.toString('latin1').split('\xef\xbf\xbd').length - 1 < replaced) {
     return problemRow(place, 'is not valid UTF-8');
   }
-  return { place, value };
+  return { place, value: bytes.includes(MARK_BYTES) ? withMarks(value, bytes) : value };
+}
+
+/** Puts a byte order mark back that begins a long text: the decoder may have dropped it. */
+function withMarks(value: unknown, bytes: Buffer): unknown {
+  if (typeof value === 'string') {
+    const packed = pack(MARK + value);
+    return packed.length > LONG_TEXT_BYTES && bytes.includes(packed) ? MARK + value : value;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = value as Record<string, unknown>;
+  for (const key in fields) fields[key] = withMarks(fields[key], bytes);
+  return value;
 }
 
 function countReplacements(value: unknown): number {

@@ -73,6 +73,16 @@ test('text that is no UTF-8 is a problem of its record', async () => {
   assert.equal(outcomes(rows), ['1: ok', '2: record: is not valid UTF-8', '3: ok']);
 });
 
+test('a byte order mark that begins a text stays, however the bytes come', async () => {
+  const [long, tags] = ['é'.repeat(100), [`\ufeff${'ä'.repeat(60)}`]];
+  const records = [
+    { id: 1, comment: `\ufeff${long}`, status: '', tags },
+    { id: 2, comment: '\ufeff', status: long },
+  ];
+  const bytes = Buffer.concat(records.map((record) => pack(record)));
+  for (const size of [1, 50, 1000]) assert.equal(await values(bytes, size), records);
+});
+
 test('a file that is cut short is refused, wherever it is cut', async () => {
   const records = [
     { id: 1, c: 'x'.repeat(40) },
