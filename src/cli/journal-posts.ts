@@ -59,6 +59,7 @@ async function readService(
   after: number,
   token: string | undefined,
 ): Promise<Posted> {
+  if (!URL.canParse(base)) throw new InputError(`${base}: is no address`);
   const url = new URL(
     after > 0 ? `admin/posts?after=${after}` : 'admin/posts',
     base.endsWith('/') ? base : `${base}/`,

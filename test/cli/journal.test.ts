@@ -78,6 +78,7 @@ test('list and export read a journal that no process has open, and a copy of one
 test('what is no journal is neither read nor written to', async () => {
   const { path } = makeJournal();
   assert.match(await refusal(listed(path)), 'there is no journal');
+  assert.is(await refusal(listed('http://host:99999')), 'http://host:99999: is no address');
   assert.not.ok(existsSync(path));
   const snapshot = join(ROOT, 'test/fixtures/native/one.waypost');
   for (const bytes of [readFileSync(snapshot), Buffer.from('SQLite format 3\0 but not quite')]) {
