@@ -215,13 +215,21 @@ const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';
 /** What an error of the client library says of a statement: its own texts may name what was sent. */
 function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
-  const { code = '', message, severity } = error as Error & { code?: string; severity?: string };
+  const {
+    name,
+    code = '',
+    message,
+    severity,
+  } = error as NodeJS.ErrnoException & {
+    severity?: string;
+  };
   const says = `the database says: ${message}`;
   // an administrator ends it, it takes no writes any more, or others held a lock for too long
   const isLeaving = code.startsWith('57') || code === '25006' || code === '55P03';
   const refused = new Refused(says, code);
   if (refused.isLasting || (severity === 'ERROR' && !isLeaving)) return refused;
-  if (severity !== undefined) return new Uncertain(says);
+  // what a pooler says has no severity
+  if (name === 'PostgresError') return new Uncertain(says);
   const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
   const reason = isUntrusted ? `${message}; ${TRUST}` : code || message;
   return new Uncertain(`the connection to the database failed: ${reason}`);
