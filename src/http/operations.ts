@@ -5,7 +5,7 @@ import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import { type Current, pointsServed } from '../reload/current.js';
-import type { Waiting } from '../reload/reload.js';
+import type { Waiting } from '../reload/decide.js';
 import { createKeptState } from './answer/at-least.js';
 import type { SlowLane } from './answer/question.js';
 import {

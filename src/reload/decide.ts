@@ -31,11 +31,13 @@ export interface Look {
   readonly seen: ReadonlyMap<string, number>;
   /** What was stale after the look before. */
   readonly stale: Refusal | undefined;
+  /** Whether the one that was seen first goes first, not the newest. */
+  readonly inTurn: boolean;
 }
 
 /** What to do about it. */
 export interface Decision {
-  /** What to build: the newest candidate that held still and was not refused. */
+  /** What to build: the newest candidate that held still and was not refused, or the next in turn. */
   readonly next: Candidate | undefined;
   /** A newer one that has yet to hold still. */
   readonly settling: Candidate | undefined;
@@ -49,6 +51,13 @@ export interface Decision {
   readonly seen: ReadonlyMap<string, number>;
   /** Likewise. */
   readonly refused: Map<string, Refusal>;
+}
+
+/** What a look still waits for. */
+export interface Waiting {
+  /** A snapshot that has to hold still, or that is being built. */
+  readonly for: 'settling' | 'building';
+  readonly path: string;
 }
 
 /** What there is; where that cannot be said, it is a candidate that cannot be built. */
@@ -66,12 +75,14 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
  * Compares what there is with what is served and what was refused. Nothing else decides what is
  * done.
  */
-export function decide({ now, candidates, settleMs, served, ...before }: Look): Decision {
+export function decide(look: Look): Decision {
+  const { now, candidates, settleMs, served, inTurn, ...before } = look;
   // what could not be listed may still be there: it is not to be built again only to be refused
   const isListed = candidates.every(({ problem }) => problem === undefined);
   const seen = new Map(isListed ? [] : before.seen);
   const refused = new Map(isListed ? [] : before.refused);
   let next: Decision['next'];
+  let nextSince = Number.POSITIVE_INFINITY;
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
   let retryAt = Number.POSITIVE_INFINITY;
@@ -87,13 +98,14 @@ export function decide({ now, candidates, settleMs, served, ...before }: Look): 
     }
     const refusal = refused.get(own) ?? refused.get(identity);
     stale ??= refusal;
-    // older than what is to be built: only remembered as seen
-    if (next !== undefined) continue;
+    // older than what is to be built: only remembered as seen, unless it has its turn
+    if (next !== undefined && !(inTurn && since < nextSince)) continue;
     if (refusal === undefined && since + settleMs > now) {
       settling ??= candidate;
       settlesAt = Math.min(settlesAt, since + settleMs);
     } else if (refusal === undefined || refusal.retryAt <= now) {
       next = candidate;
+      nextSince = since;
     } else {
       retryAt = Math.min(retryAt, refusal.retryAt);
     }

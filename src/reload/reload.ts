@@ -14,6 +14,7 @@ import {
   refusalKey,
   refusalOf,
   requireSize,
+  type Waiting,
 } from './decide.js';
 import type { Candidate, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
@@ -37,13 +38,6 @@ export interface ReloadOptions extends Leniency {
   /** Hears what came of each file looked at. */
   readonly stats: Pick<ReloadStats, 'count'>;
   readonly logger: Logger;
-}
-
-/** What a look still waits for. */
-export interface Waiting {
-  /** A snapshot that has to hold still, or that is being built. */
-  readonly for: 'settling' | 'building';
-  readonly path: string;
 }
 
 /** Least time between two looks, however many events there are. */
@@ -84,6 +78,8 @@ export class Reloader {
   #served: string | undefined;
   #seen: Decision['seen'] = new Map();
   #stale: Refusal | undefined;
+  /** Every other time after a refusal: bad files that keep coming would keep a good one waiting. */
+  #inTurn = false;
 
   constructor(options: ReloadOptions) {
     this.#options = options;
@@ -181,6 +177,7 @@ export class Reloader {
       refused: this.#refused,
       seen: this.#seen,
       stale: this.#stale,
+      inTurn: this.#inTurn,
     });
     const end = performance.now();
     this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + (end - now) / MOST_LOOKING);
@@ -217,6 +214,7 @@ export class Reloader {
       if (this.#closing.signal.aborted) return;
       if (result !== 'unchanged') await this.#commit(result, path, seconds());
       if (!this.#isRenewing) this.#served = identity;
+      this.#inTurn = false;
       stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
@@ -226,6 +224,7 @@ export class Reloader {
       const refusal = refusalOf(path, error, before, retryMs);
       const { reason } = refusal;
       this.#refused.set(key, refusal);
+      this.#inTurn = !this.#inTurn;
       // what cannot be listed fails again at each look
       const isCounted = candidate.problem === undefined || before === undefined;
       if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());

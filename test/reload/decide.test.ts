@@ -31,6 +31,7 @@ function look(files: Files, given: Partial<Look> = {}): Decision {
     refused: new Map(),
     seen,
     stale: undefined,
+    inTurn: false,
     ...given,
   });
 }
@@ -77,6 +78,14 @@ test('a slow copy that turns out to be old is not looked at any more', () => {
   const over = look({ served: 500, 'copy, old': 0 }, { served: 'served', seen: copying.seen });
   assert.equal(short(over), Array(5).fill(undefined));
   assert.equal(over.seen, new Map());
+});
+
+test('in turn, the one that was seen first is built, of several the newest', () => {
+  const files = { a: undefined, b: 300, c: 500, d: 500, e: 200 };
+  assert.is(look(files).next?.path, 'b');
+  assert.is(look(files, { inTurn: true }).next?.path, 'c');
+  assert.is(look(files, { inTurn: true, refused: refused(refusal('c')) }).next?.path, 'd');
+  assert.is(look(files, { inTurn: true, served: 'c' }).next?.path, 'b');
 });
 
 test('one that was refused is passed over, and the newest of these is what is stale', () => {
