@@ -41,11 +41,13 @@ export interface Arena {
 export const NOTIFICATION: string = JSON.stringify(notification(1, 'x'.repeat(60)));
 
 /** A machine that is busy with an attack needs its time. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 const LOG_DISK = 'size=128k';
 /** Small enough for a build to run out of it, and plenty for all else. */
 const HEAP = '--max-old-space-size=64';
 const FLAGS = ['--workers', '2', '--settle', '50ms', '--access-log', '100'];
+/** Why what is newest is not served is told to an admin alone. */
+const ADMIN = 'soak';
 /** A machine that is busy with other work makes the event loop late, too: nobody is turned away. */
 const PATIENT = ['--max-loop-delay', '0'];
 /** Few enough for one attacker to take them all. */
@@ -70,7 +72,7 @@ export async function openArena(): Promise<Arena> {
   const what = ['--snapshot', folder, '--notifications', notifications];
   const child = spawn(
     process.execPath,
-    [MAIN, 'serve', ...where, ...what, ...FLAGS, ...PATIENT, ...LIMITS],
+    [MAIN, 'serve', ...where, ...what, ...FLAGS, '--admin-token', ADMIN, ...PATIENT, ...LIMITS],
     {
       stdio: ['ignore', log, 'pipe'],
       env: { ...process.env, NODE_OPTIONS: HEAP },
@@ -86,7 +88,7 @@ export async function openArena(): Promise<Arena> {
   process.once('exit', kill);
 
   const service: Asking = { get: (path, asked) => ask(port, path, asked) };
-  const ready = (): Promise<Ready> => readyOf(service);
+  const ready = (): Promise<Ready> => readyOf(service, { Authorization: `Bearer ${ADMIN}` });
   await until('the service answers', async () => {
     if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);
     return ready().catch(() => undefined);
