@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import { release } from '../../model/memory.js';
 import { InputError } from '../../model/quote.js';
 import { InputFile } from '../input-file.js';
 import { MAGIC } from '../snapshot.js';
@@ -20,11 +21,14 @@ export interface Frame extends FramePlace {
 
 /** No length that the file claims is trusted: memory is only taken for what is there. */
 export class FrameFile extends InputFile {
-  #scratch = Buffer.alloc(0);
+  #scratch = Buffer.allocUnsafeSlow(0);
 
   /** Exactly `length` bytes from `position`, in memory that is reused. */
   read(position: number, length: number): Buffer {
-    if (this.#scratch.length < length) this.#scratch = Buffer.allocUnsafeSlow(length);
+    if (this.#scratch.length < length) {
+      release(this.#scratch);
+      this.#scratch = Buffer.allocUnsafeSlow(length);
+    }
     if (position + length > this.size) {
       throw this.broken(position, 'the file ends too early: it is cut short or damaged');
     }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { release } from '../../model/memory.js';
 import type { Notification } from '../../model/notification.js';
 import { cut, InputError, show } from '../../model/quote.js';
 import {
@@ -124,6 +125,7 @@ class Reader implements NativeReader {
         piece.set(records.subarray(at, at + piece.length));
         at += piece.length;
       }
+      release(place.lengths);
       from = to;
     }
     this.#recordsDone = true;
