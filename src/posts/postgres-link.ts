@@ -212,17 +212,12 @@ async function within<T>(ms: number, work: Promise<T>): Promise<T> {
 
 const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';
 
+type ServerError = NodeJS.ErrnoException & { readonly severity?: string };
+
 /** What an error of the client library says of a statement: its own texts may name what was sent. */
 function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
-  const {
-    name,
-    code = '',
-    message,
-    severity,
-  } = error as NodeJS.ErrnoException & {
-    severity?: string;
-  };
+  const { name, code = '', message, severity } = error as ServerError;
   const says = `the database says: ${message}`;
   // an administrator ends it, it takes no writes any more, or others held a lock for too long
   const isLeaving = code.startsWith('57') || code === '25006' || code === '55P03';
