@@ -97,10 +97,16 @@ export function dieTogether(child: ChildProcess): () => void {
   return () => void process.off('exit', kill);
 }
 
+const folders: string[] = [];
+
+process.once('exit', () => {
+  for (const one of folders) rmSync(one, { recursive: true, force: true, maxRetries: 5 });
+});
+
 /** A new folder, under that of the system by default, which is removed when this process ends. */
 export function temporaryFolder(name: string, within: string = tmpdir()): string {
   const folder = mkdtempSync(join(within, `waypost-${name}-`));
-  process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  folders.push(folder);
   return folder;
 }
 
