@@ -20,7 +20,7 @@ export class IdSet {
     return this.#size;
   }
 
-  /** Forgets the ids; only how many they were is still known. */
+  /** Forgets the ids, and takes no more; how many they were is still known. */
   forget(): void {
     release(this.#slots);
   }

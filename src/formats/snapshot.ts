@@ -87,8 +87,8 @@ export interface TwoPassReader extends SnapshotReader {
   /** The columns of each block; valid until the next are asked for. */
   columns(): Iterable<ColumnBlock>;
   /**
-   * Reads the records to where they are wanted: `memoryOf` is asked for the memory of points `from`
-   * to `to - 1` of the file, in pieces of which none cuts a record in two.
+   * Reads the records to where they are wanted, once: `memoryOf` is asked for the memory of points
+   * `from` to `to - 1` of the file, in pieces of which none cuts a record in two.
    */
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void;
 }

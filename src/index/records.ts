@@ -86,7 +86,7 @@ export interface PlacedRecords {
 /** Puts records in their places. */
 export function putRecords(records: Records, { rows, bytes }: PlacedRecords): void {
   const { memoryOf, words } = records;
-  const source = wordsOf(bytes);
+  const source = viewOf(bytes);
   let from = 0;
   for (let i = 0; i < rows.length; i++) {
     const row = rows[i]!;
@@ -113,10 +113,10 @@ export function divideRecords(
   const parts = Array.from(counts, (count, range) => {
     return { rows: new Uint32Array(count), bytes: Buffer.allocUnsafeSlow(sizes[range]!) };
   });
-  const targets = parts.map((part) => wordsOf(part.bytes));
+  const targets = parts.map((part) => viewOf(part.bytes));
   counts.fill(0);
   sizes.fill(0);
-  const source = wordsOf(bytes);
+  const source = viewOf(bytes);
   let from = 0;
   for (const row of rows) {
     const range = row >>> shift;
@@ -129,7 +129,7 @@ export function divideRecords(
   return parts;
 }
 
-function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }
 
