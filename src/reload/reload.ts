@@ -180,7 +180,8 @@ export class Reloader {
       inTurn: this.#inTurn,
     });
     const end = performance.now();
-    this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + (end - now) / MOST_LOOKING);
+    const pause = source.isRemote ? 0 : (end - now) / MOST_LOOKING;
+    this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + pause);
     this.#seen = decision.seen;
     this.#refused = decision.refused;
     this.#show(decision.stale);

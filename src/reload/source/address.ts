@@ -45,6 +45,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
 
   return {
     name: store.name,
+    isRemote: true,
     async list() {
       const files = await store.list(AbortSignal.timeout(idleMs));
       const beside = companion === undefined ? undefined : await stateIfAny(companion);

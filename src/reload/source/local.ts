@@ -63,6 +63,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
 
   return {
     name: path,
+    isRemote: false,
     async list() {
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
       const file = await stateOf(root);

@@ -96,6 +96,8 @@ export interface Opened {
 export interface Source {
   /** What it is called in messages. */
   readonly name: string;
+  /** Whether a look waits for a server, which is no work for this machine. */
+  readonly isRemote: boolean;
   /**
    * What there is to serve, the newest first. Throws an InputError when there is no candidate, and
    * what the system throws when it cannot be looked at.

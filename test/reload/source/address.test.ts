@@ -22,6 +22,8 @@ class Origin {
   etag: string | undefined;
   checksum: string | undefined;
   noChecksum = 404;
+  /** Questions for the checksum that get no answer. */
+  unanswered = 0;
   /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
   readonly next: (Handle | undefined)[] = [];
   authorization: string | undefined;
@@ -73,6 +75,7 @@ class Origin {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     if (request.url?.startsWith('/points.ndjson.sha256?signature=')) {
+      if (this.unanswered-- > 0) return;
       return void response
         .writeHead(this.checksum === undefined ? this.noChecksum : 200)
         .end(this.checksum);
@@ -194,6 +197,14 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await stale(/points\.ndjson: the connection broke off at byte \d+ of \d+$/);
   origin.next.length = 0;
   await fresh();
+});
+
+test('a server that did not answer is asked again at once, as it took no work', async () => {
+  const { origin, look, served } = await start(() => {}, 2_000);
+  origin.content = markedLines(2);
+  origin.unanswered = 1;
+  void look();
+  await until('the new one is served', () => served()[0] === 2, 15_000);
 });
 
 test('an object that changes while it is read is never mixed', async () => {
