@@ -73,7 +73,8 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         return { path, checksumPath, exportedAt: file.modifiedAt, state, close };
       } catch (error) {
         await close();
-        throw error;
+        // what a server refuses now it may give later, unlike what is wrong in a file
+        throw error instanceof InputError ? new Error(error.message, { cause: error }) : error;
       }
     },
     watch(onChange) {

@@ -197,6 +197,12 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await stale(/points\.ndjson: the connection broke off at byte \d+ of \d+$/);
   origin.next.length = 0;
   await fresh();
+  origin.content = markedLines(4);
+  origin.next.push(undefined, undefined, status(403));
+  await look();
+  await stale(/the server answers 403 Forbidden$/);
+  await fresh();
+  assert.is(served()[0], 4);
 });
 
 test('a server that did not answer is asked again at once, as it took no work', async () => {
