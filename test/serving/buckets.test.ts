@@ -18,7 +18,7 @@ import { FORM, imageForm, JPEG } from '../support/images.js';
 import { countOf, markedLines } from '../support/marked.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
-import { assert, failure, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const bucket = await startBucket();
 const { name: Bucket, client, put } = bucket;
@@ -137,10 +137,10 @@ test('an image posted to one instance is served by another, as one of a folder i
   assert.equal(readdirSync(join(downloads, readdirSync(downloads)[0]!)), []);
 });
 
-async function startFrom(path: string): Promise<Reloading> {
+async function startFrom(path: string, idleMs = 60_000): Promise<Reloading> {
   const folder = makeFolder();
   const address = `s3://${Bucket}/${path}`;
-  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
   const reloading = await startReloading({ source, retryMs: 50 });
   closeLater(async () => {
     await reloading.end();
@@ -185,6 +185,19 @@ test('of a prefix the newest whole object is served', async () => {
   await put('days/2.ndjson', markedLines(2));
   await look();
   assert.is(served()[0], 2);
+});
+
+test('a checksum object that is never sent is given up, and asked for again', async () => {
+  await put('silent.ndjson', markedLines(1));
+  const { look, served, current } = await startFrom('silent.ndjson', 1_000);
+  const next = markedLines(2);
+  await put('silent.ndjson', next);
+  await put('silent.ndjson.sha256', createHash('sha256').update(next).digest('hex'));
+  bucket.silence('silent.ndjson.sha256');
+  await look();
+  assert.match(current.stale!.reason, /silent\.ndjson\.sha256: cannot be fetched: /);
+  bucket.silence(undefined);
+  await until('it is served', () => served()[0] === 2);
 });
 
 test('a download goes on behind what it has, unless the object is another', async () => {

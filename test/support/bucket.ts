@@ -6,6 +6,10 @@ import { S3 } from '@aws-sdk/client-s3';
 import { makeFolder } from './folder.js';
 
 interface S3Server {
+  readonly middleware: ((
+    context: { readonly method: string; readonly path: string },
+    next: () => Promise<void>,
+  ) => Promise<void>)[];
   run(): Promise<AddressInfo>;
   close(): Promise<void>;
 }
@@ -22,6 +26,8 @@ interface TestBucket {
   makeOld(key: string): void;
   /** All keys, sorted. */
   keys(): Promise<string[]>;
+  /** Has nobody sent the object of a key, nor an answer. */
+  silence(key: string | undefined): void;
   /** Ends the server as a store that is gone, and starts it again with what it had. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -35,8 +41,19 @@ const BUCKET = 'waypost';
 export async function startBucket(): Promise<TestBucket> {
   const directory = makeFolder();
   const options = { address: '127.0.0.1', silent: true, directory };
-  const open = (port: number): S3Server =>
-    new S3rver({ ...options, port, configureBuckets: [{ name: BUCKET, configs: [] }] });
+  let silent: string | undefined;
+  const open = (port: number): S3Server => {
+    const opened = new S3rver({
+      ...options,
+      port,
+      configureBuckets: [{ name: BUCKET, configs: [] }],
+    });
+    opened.middleware.unshift(async ({ method, path }, next) => {
+      const isSilent = method === 'GET' && path === `/${BUCKET}/${silent}`;
+      await (isSilent ? new Promise<never>(() => {}) : next());
+    });
+    return opened;
+  };
   let server: S3Server | undefined = open(0);
   const { port } = await server.run();
   const environment = {
@@ -62,6 +79,9 @@ export async function startBucket(): Promise<TestBucket> {
     async keys() {
       const { Contents = [] } = await client.listObjectsV2({ Bucket: BUCKET });
       return Contents.map(({ Key = '' }) => Key).sort();
+    },
+    silence: (key) => {
+      silent = key;
     },
     stop,
     async start() {

@@ -11,6 +11,7 @@ import {
   type RemoteFile,
   type Source,
   type Store,
+  startOf,
   type Tell,
 } from './source.js';
 
@@ -65,7 +66,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
       };
       try {
         await download(store, file, path, tell, idleMs);
-        const checksum = await file.checksum?.();
+        const checksum = await file.checksum?.(AbortSignal.timeout(idleMs));
         if (checksum !== undefined) await writeFile(besidePath, checksum);
         const checksumPath = checksum === undefined ? undefined : besidePath;
         // what was downloaded is whole, whatever is there by now
@@ -148,8 +149,6 @@ async function download(
 const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 /** A file that is new each time it is looked at, half a second later, never comes to rest. */
 const MOST_CHANGES = 5;
-/** A checksum file has a line a file. */
-const LONGEST_CHECKSUM = 64 * 1024;
 
 interface WebFile extends RemoteFile {
   readonly tag: Tag;
@@ -182,18 +181,17 @@ function webStore(address: string): Store {
   /** Answers one after the other that had another tag than the one before. */
   let changes = 0;
 
-  async function get(
+  function get(
     from: URL,
     headers: Readonly<Record<string, string>> | undefined,
     signal: AbortSignal,
   ): Promise<Response> {
-    try {
-      return await fetch(from, { headers: { ...always, ...headers }, signal });
-    } catch (error) {
-      const { cause, message } = error as Error;
-      const { message: reason, code } = (cause ?? {}) as NodeJS.ErrnoException;
-      throw new Error(`${name}: cannot be fetched: ${reason || code || message}`, { cause });
-    }
+    return fetch(from, { headers: { ...always, ...headers }, signal }).catch(brokenOff);
+  }
+
+  function brokenOff({ cause, message }: Error): never {
+    const { message: reason, code } = (cause ?? {}) as NodeJS.ErrnoException;
+    throw new Error(`${name}: cannot be fetched: ${reason || code || message}`, { cause });
   }
 
   function refusal({ status, statusText }: Response, of = name): Error {
@@ -203,7 +201,7 @@ function webStore(address: string): Store {
 
   async function checksum(signal: AbortSignal): Promise<string | undefined> {
     const response = await get(checksumUrl, undefined, signal);
-    if (response.ok) return readStart(response);
+    if (response.ok) return startOf(response.body).catch(brokenOff);
     await response.body?.cancel();
     if (ABSENT.has(response.status)) return undefined;
     throw refusal(response, `${name}${CHECKSUM_SUFFIX}`);
@@ -273,16 +271,4 @@ function tagOf({ headers }: Response, name: string): Tag {
   throw new InputError(
     `${name}: the server names neither ETag nor Last-Modified, which tell a new snapshot`,
   );
-}
-
-/** The beginning of a text, as much as a checksum file may have. */
-async function readStart({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > LONGEST_CHECKSUM) break;
-  }
-  return Buffer.concat(chunks).toString();
 }

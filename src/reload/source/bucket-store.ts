@@ -1,7 +1,15 @@
+import type { Readable } from 'node:stream';
 import type { _Object } from '@aws-sdk/client-s3';
 import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
-import { CHECKSUM_SUFFIX, Changed, isSnapshotName, type RemoteFile, type Store } from './source.js';
+import {
+  CHECKSUM_SUFFIX,
+  Changed,
+  isSnapshotName,
+  type RemoteFile,
+  type Store,
+  startOf,
+} from './source.js';
 
 /** Newest objects below a prefix that are looked at: one of them is served. */
 const NEWEST = 32;
@@ -42,9 +50,10 @@ export async function bucketStore(address: string): Promise<Store> {
     return { ...(await ask(Key, client.headObject({ Bucket, Key }, { abortSignal }))), Key };
   }
 
-  async function textOf(Key: string): Promise<string> {
-    const { Body } = await ask(Key, client.getObject({ Bucket, Key }));
-    return (await Body?.transformToString()) ?? '';
+  function textOf(Key: string, abortSignal: AbortSignal): Promise<string> {
+    const answer = client.getObject({ Bucket, Key }, { abortSignal });
+    const text = answer.then(({ Body }) => startOf(Body as Readable));
+    return ask(Key, text);
   }
 
   function fileOf(
@@ -55,7 +64,7 @@ export async function bucketStore(address: string): Promise<Store> {
     const own = `${key} ${etag} ${modifiedAt}+${checksum?.ETag ?? ''}`;
     const file = { path: nameOf(key), own, modifiedAt, key, etag };
     if (checksum === undefined) return file;
-    return { ...file, checksum: () => textOf(`${key}${CHECKSUM_SUFFIX}`) };
+    return { ...file, checksum: (signal) => textOf(`${key}${CHECKSUM_SUFFIX}`, signal) };
   }
 
   return {
@@ -89,10 +98,13 @@ export async function bucketStore(address: string): Promise<Store> {
         throw status === 412 || status === 416 ? new Changed(file) : error;
       });
       const { Body, ContentRange, ContentLength, ETag } = await ask(key, answer);
-      // not every store knows If-Match
-      if (ETag !== etag) throw new Changed(file);
       // in Node it is a stream
-      const body = Body as AsyncIterable<Uint8Array>;
+      const body = Body as Readable;
+      if (ETag !== etag) {
+        // not every store knows If-Match
+        body.destroy();
+        throw new Changed(file);
+      }
       const whole = ContentRange?.split('/')[1];
       if (whole === undefined) return { from: 0, size: ContentLength, body };
       return { from, size: Number(whole), body };

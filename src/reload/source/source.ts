@@ -114,8 +114,8 @@ export interface Source {
 
 /** A file at an address, as it was when looked at. */
 export interface RemoteFile extends Omit<Candidate, 'identity'> {
-  /** Reads its checksum file, where there is one. */
-  readonly checksum?: () => Promise<string>;
+  /** Reads its checksum file, where there is one, as far as one goes. */
+  readonly checksum?: (signal: AbortSignal) => Promise<string>;
 }
 
 /** A part of a file that is on its way. */
@@ -140,6 +140,21 @@ export interface Store {
   read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
   /** Gives connections back that wait for the next question. */
   close?(): void;
+}
+
+/** A checksum file has a line a file. */
+const LONGEST_CHECKSUM = 64 * 1024;
+
+/** The beginning of a text, as much as a checksum file may have. */
+export async function startOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > LONGEST_CHECKSUM) break;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** The file at an address is another by now than the one that was listed. */
