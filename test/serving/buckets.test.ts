@@ -173,8 +173,12 @@ test('an object is served, the next one, and no other', async () => {
 
 test('of a prefix the newest whole object is served', async () => {
   await put('days/1.ndjson', markedLines(1));
+  // an object that consoles make for a folder
+  await put('days/', '');
+  bucket.makeOld('days/1.ndjson');
   const { look, served, current } = await startFrom('days/');
   assert.is(served()[0], 1);
+  assert.is(current.stale, undefined);
   // times of objects are whole seconds for some stores
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await put('days/2.ndjson', markedLines(2).subarray(0, 3_001));

@@ -82,7 +82,8 @@ export async function bucketStore(address: string): Promise<Store> {
       const all = await ask(path, listBucket(bucket, path, '/', signal));
       const objects = new Map(all.map((one) => [one.Key ?? '', one]));
       const files = all
-        .filter(({ Key = '' }) => isSnapshotName(Key.slice(path.length)))
+        // an empty object of the prefix's own name is what consoles call a folder
+        .filter(({ Key = '' }) => Key !== path && isSnapshotName(Key.slice(path.length)))
         .map((one) => fileOf(one, objects.get(`${one.Key}${CHECKSUM_SUFFIX}`)))
         .sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? 1 : -1));
       if (files.length > 0) return files.slice(0, NEWEST);
