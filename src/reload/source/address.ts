@@ -167,8 +167,8 @@ interface Tag {
 function webStore(address: string): Store {
   if (!URL.canParse(address)) throw new InputError(`${address}: is no address`);
   const url = new URL(address);
-  // without a password, and without the signature of a query
-  const name = `${url.origin}${url.pathname}`;
+  // as files are called, without a password and the signature of a query
+  const name = `${url.origin}${decode(url.pathname)}`;
   const always: Readonly<Record<string, string>> = {
     'Accept-Encoding': 'identity',
     ...credentialsOf(url),

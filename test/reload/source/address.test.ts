@@ -36,7 +36,7 @@ class Origin {
     this.#server.listen(this.port, '127.0.0.1');
     await once(this.#server, 'listening');
     ({ port: this.port } = this.#server.address() as AddressInfo);
-    return `http://127.0.0.1:${this.port}/points.ndjson?signature=secret`;
+    return `http://127.0.0.1:${this.port}/my%20points.ndjson?signature=secret`;
   }
 
   async close(): Promise<void> {
@@ -74,7 +74,7 @@ class Origin {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (request.url?.startsWith('/points.ndjson.sha256?signature=')) {
+    if (request.url?.startsWith('/my%20points.ndjson.sha256?signature=')) {
       if (this.unanswered-- > 0) return;
       return void response
         .writeHead(this.checksum === undefined ? this.noChecksum : 200)
@@ -156,7 +156,7 @@ test('half an object that is whole to the server is refused, and the next one se
   origin.content = whole.subarray(0, whole.indexOf('\n', whole.length >> 1) + 20);
   await look();
   assert.equal(served(), [1, countOf(1)]);
-  assert.match(current.stale!.reason, /^http:\/\/127\.0\.0\.1:\d+\/points\.ndjson: /);
+  assert.match(current.stale!.reason, /^http:\/\/127\.0\.0\.1:\d+\/my points\.ndjson: /);
   assert.not.match(current.stale!.reason, /secret|\.tmp/);
   origin.content = whole;
   await look();
@@ -243,13 +243,16 @@ test('name and password of the address are sent, a % among them or not', async (
 test('the checksum beside it decides whether it is whole', async () => {
   const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
   const { origin, look, served, current } = await start((one) => {
-    one.checksum = `${digest(one.content)}  points.ndjson\n`;
+    one.checksum = `${digest(one.content)}  my points.ndjson\n`;
   });
   origin.content = markedLines(2);
   await look();
   assert.is(served()[0], 1);
-  assert.match(current.stale!.reason, /points\.ndjson: not whole: .*\/points\.ndjson\.sha256 says/);
-  origin.checksum = `${digest(origin.content)}  points.ndjson\n`;
+  assert.match(
+    current.stale!.reason,
+    /points\.ndjson: not whole: .*\/my points\.ndjson\.sha256 says/,
+  );
+  origin.checksum = `${digest(origin.content)}  my points.ndjson\n`;
   await look();
   assert.is(served()[0], 2);
 });
