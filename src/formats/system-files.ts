@@ -58,15 +58,24 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;
+/** One that is its process's alone has the number of that process. */
+const OWNED = /^\.waypost-(\d+)-[0-9a-f]{16}\.tmp/;
 /** Milliseconds after which nobody writes to a temporary file any more. */
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
-/** Hidden, so that nobody who watches the folder takes it for a snapshot. */
-export function temporaryIn(folder: string): string {
-  return join(folder, `.waypost-${randomBytes(8).toString('hex')}.tmp`);
+/**
+ * Hidden, so that nobody who watches the folder takes it for a snapshot. With `isOwned` it is no
+ * longer of use to anybody when this process has ended.
+ */
+export function temporaryIn(folder: string, isOwned = false): string {
+  const owner = isOwned ? `${process.pid}-` : '';
+  return join(folder, `.waypost-${owner}${randomBytes(8).toString('hex')}.tmp`);
 }
 
-/** Removes temporary files that nothing was written to for a day: their process was killed. */
+/**
+ * Removes temporary files that a killed process has left: nothing was written to them for a day, or
+ * their owner has ended. To be called before this process makes owned ones in the folder.
+ */
 export function removeLeftovers(folder: string): void {
   let names: string[];
   try {
@@ -80,10 +89,24 @@ export function removeLeftovers(folder: string): void {
     try {
       const path = join(folder, name);
       const stats = lstatSync(path);
-      if (stats.isFile() && stats.mtimeMs < Date.now() - ABANDONED_AFTER) unlinkSync(path);
+      const owner = OWNED.exec(name)?.[1];
+      const isOver = owner !== undefined && hasEnded(Number(owner));
+      if (!stats.isFile()) continue;
+      if (isOver || stats.mtimeMs < Date.now() - ABANDONED_AFTER) unlinkSync(path);
     } catch {
       // gone by now, or somebody else's to remove
     }
+  }
+}
+
+/** Whether the process of a number has ended; in a container the next one may have its number. */
+function hasEnded(pid: number): boolean {
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 

@@ -54,7 +54,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     },
     async open(candidate, tell) {
       const file: RemoteFile = candidate;
-      const path = temporaryIn(folder);
+      const path = temporaryIn(folder, true);
       const besidePath = `${path}${CHECKSUM_SUFFIX}`;
       const removeAtExit = (): void => {
         for (const one of [path, besidePath]) rmSync(one, { force: true });

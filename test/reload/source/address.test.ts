@@ -257,19 +257,26 @@ test('the checksum beside it decides whether it is whole', async () => {
   assert.is(served()[0], 2);
 });
 
-test('a process that is stopped in the middle of a download leaves nothing', async () => {
+test('a process that ends in the middle of a download leaves nothing after the next start', async () => {
   const [origin, folder] = [new Origin(), makeFolder()];
   const address = await origin.open();
   closeLater(() => origin.close());
   const flags = ['--snapshot', address, '--downloads', folder, '--journal', 'none', '--port', '0'];
-  origin.next.push(undefined, origin.sendPart(1_000, false, folder));
-  const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--workers', '1'], {
-    stdio: 'ignore',
-  });
-  closeLater(() => child.kill('SIGKILL'));
-  await until('it downloads', () => readdirSync(folder).length > 0);
-  child.kill('SIGTERM');
-  await once(child, 'close');
+  for (const [signal, files] of [
+    ['SIGTERM', 0],
+    ['SIGKILL', 1],
+  ] as const) {
+    origin.next.push(undefined, origin.sendPart(1_000, false, folder));
+    const child = spawn(process.execPath, [MAIN, 'serve', ...flags, '--workers', '1'], {
+      stdio: 'ignore',
+    });
+    closeLater(() => child.kill('SIGKILL'));
+    await until('it downloads', () => readdirSync(folder).length > 0);
+    child.kill(signal);
+    await once(child, 'close');
+    assert.is(readdirSync(folder).length, files);
+  }
+  await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
   assert.equal(readdirSync(folder), []);
 });
 
