@@ -123,9 +123,12 @@ test('ports agree, and probes ask for addresses that there are', () => {
 test('there is time to drain before a supervisor kills', () => {
   const setting = SERVE_SETTINGS.find((one) => one.environment === 'WAYPOST_SHUTDOWN_TIMEOUT')!;
   const drain = duration(setting.fallback!) / 1000;
-  const [grace] = valuesOf(CLUSTER, /terminationGracePeriodSeconds: (\d+)/g);
-  const [pause] = valuesOf(CLUSTER, /command: \[sleep, '(\d+)'\]/g);
-  assert.ok(Number(grace) > drain + Number(pause));
+  const seconds = (text: string, pattern: RegExp): number => Number(valuesOf(text, pattern)[0]);
+  const grace = /terminationGracePeriodSeconds: (\d+)/g;
+  assert.ok(seconds(CLUSTER, grace) > drain + seconds(CLUSTER, /command: \[sleep, '(\d+)'\]/g));
+  const delay = /WAYPOST_DRAIN_DELAY(?:, value)?: (\d+)s/g;
+  assert.ok(seconds(FLEET, grace) > drain + seconds(FLEET, delay));
+  assert.ok(seconds(COMPOSE, /stop_grace_period: (\d+)s/g) > drain + seconds(COMPOSE, delay));
   const [stop] = valuesOf(UNIT, /^TimeoutStopSec=(\d+)s$/gm);
   assert.ok(Number(stop) > drain);
   assert.match(DOCKERFILE, /^STOPSIGNAL SIGTERM$/m);
