@@ -86,6 +86,12 @@ test('nothing runs as root, and the root file system is read-only', () => {
   const [user] = valuesOf(DOCKERFILE, /^USER (\d+):\d+$/gm);
   assert.ok(Number(user) > 0);
   assert.match(CLUSTER, new RegExp(`runAsUser: ${user}\\n`));
+  // a new volume is root's, and has no folder in it
+  assert.match(CLUSTER, new RegExp(`fsGroup: ${user}`));
+  assert.match(
+    CLUSTER,
+    /mounted at \/accepted,[\s#]+WAYPOST_JOURNAL=\S+[\s#]+and WAYPOST_MEDIA=\/accepted;/,
+  );
   // a pod that is told of a Service called `waypost` takes its address for a port
   assert.match(CLUSTER, /^ {6}enableServiceLinks: false$/m);
   for (const line of [
