@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Asking, ask, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
@@ -47,7 +47,7 @@ const hasFull = existsSync('/dev/full');
   // the supervisor has something to say, too
   const { text } = await service.get('/metrics');
   const began = Number(/^process_start_time_seconds (\S+)/m.exec(text)![1]);
-  process.kill(await servingProcess(child), 'SIGKILL');
+  process.kill(servingProcess(child), 'SIGKILL');
   await until('another serves', async () => {
     const now = (await service.get('/metrics').catch(() => undefined))?.text ?? '';
     return Number(/^process_start_time_seconds (\S+)/m.exec(now)?.[1]) > began;
@@ -57,9 +57,8 @@ const hasFull = existsSync('/dev/full');
 });
 
 /** The one process below. */
-async function servingProcess({ pid }: ChildProcess): Promise<number> {
-  const { readFile } = await import('node:fs/promises');
-  return Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).trim());
+function servingProcess({ pid }: ChildProcess): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 }
 
 test('a log whose reader stands still keeps nobody waiting, and goes on when it reads', async () => {

@@ -1,4 +1,3 @@
-// own process: each reader takes 19 MB at once, which makes the collector go over the heap of other tests
 import { closeSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
