@@ -6,12 +6,13 @@ import {
   readFileSync,
   readlinkSync,
   renameSync,
-  rmSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { ask } from '../support/client.js';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
+import { closeLater } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { LATE_THREAD, MAIN, runCommand, type Service, startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
@@ -39,34 +40,34 @@ test('a process that dies again and again is tried again, and a signal ends that
   assert.is(await service.ended, 0);
 });
 
-test('what cannot be started for a while is tried again', async () => {
-  const folder = makeFolder();
-  // the system's own cannot be taken away
-  const node = join(folder, 'node');
-  copyFileSync(process.execPath, node);
-  const args = [MAIN, 'serve', '--snapshot', path, '--port', '0', '--workers', '2'];
-  const child = spawn(node, [...args, '--journal', 'none'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+/** Starts a service of two threads whose lines count before it listens; ends it behind the file. */
+function launch(node: string, port: number) {
+  const args = [MAIN, 'serve', '--snapshot', path, '--port', String(port), '--workers', '2'];
+  const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
-  const logs: Readonly<Record<string, unknown>>[] = [];
-  createInterface({ input: child.stdout }).on('line', (line) => logs.push(JSON.parse(line)));
-  const named = (name: string) => linesOf({ logs }, name);
-  try {
-    await until('it serves', () => named('serving').length === 1);
-    renameSync(node, `${node}.away`);
-    process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
-    await until('it cannot be started', () => {
-      assert.is(child.exitCode, null, 'the supervisor ended');
-      return named('process not started').length === 2;
-    });
-    renameSync(`${node}.away`, node);
-    await until('it serves again', () => named('serving').length === 2);
-  } finally {
+  closeLater(async () => {
     child.kill('SIGTERM');
     assert.equal(await ended, [0, null]);
-    rmSync(folder, { recursive: true });
-  }
+  });
+  const logs: Readonly<Record<string, unknown>>[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => logs.push(JSON.parse(line)));
+  return { child, named: (name: string) => linesOf({ logs }, name) };
+}
+
+test('what cannot be started for a while is tried again', async () => {
+  // the system's own cannot be taken away
+  const node = join(makeFolder(), 'node');
+  copyFileSync(process.execPath, node);
+  const { child, named } = launch(node, 0);
+  await until('it serves', () => named('serving').length === 1);
+  renameSync(node, `${node}.away`);
+  process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
+  await until('it cannot be started', () => {
+    assert.is(child.exitCode, null, 'the supervisor ended');
+    return named('process not started').length === 2;
+  });
+  renameSync(`${node}.away`, node);
+  await until('it serves again', () => named('serving').length === 2);
 });
 
 (hasProc ? test : test.skip)('a signal before it serves ends both processes', async () => {
@@ -217,20 +218,16 @@ test('the replacement of a supervisor that was killed waits for the port', async
   const first = await begin(folder);
   // so that it does not notice that it is an orphan
   const release = await occupy(folder, 'main');
-  const second = startService(['--workers', '2', '--port', String(first.port)], {});
+  const second = launch(process.execPath, first.port);
+  await until('it waits', () => second.named('waiting for the port').length === 1);
   process.kill(first.pid, 'SIGKILL');
-  let isServing = false;
-  void second.then(() => {
-    isServing = true;
-  });
   assert.is(await fetchStatus(first.port), 200, 'the orphaned process still answers');
-  assert.is(isServing, false);
+  assert.equal(second.named('serving'), []);
   release();
-  const service = await second;
-  assert.is(service.port, first.port);
-  const [waited] = linesOf(service, 'waiting for the port');
+  await until('it serves', () => second.named('serving').length === 1);
+  const [waited] = second.named('waiting for the port');
   assert.equal([waited?.['port'], waited?.['seconds']], [first.port, 15]);
-  assert.is((await service.get('/health/ready')).status, 200);
+  assert.is((await ask(first.port, '/health/ready')).status, 200);
 });
 
 async function fetchStatus(port: number): Promise<number> {
