@@ -77,6 +77,11 @@ test('a long image is read in pieces, from any byte to any other', async () => {
   assert.ok((await buffer(store.read('3', NAME, 0, bytes.length, ETag))).equals(bytes));
   const part = await buffer(store.read('3', NAME, 1_000_000, 2_400_001, ETag));
   assert.ok(part.equals(bytes.subarray(1_000_000, 2_400_001)));
+  await stored(3, bytes.subarray(0, 100));
+  for (const etag of [ETag, undefined]) {
+    const whole = buffer(store.read('3', NAME, 0, bytes.length, etag));
+    assert.instance(await failure(whole), MediaUnavailable);
+  }
 });
 
 test('a bucket that is not there is refused, a store that is gone is waited for', async () => {
@@ -125,6 +130,11 @@ test('an image posted to one instance is served by another, as one of a folder i
   assert.is((await other.get(path, { headers: { range: 'bytes=9999999-' } })).status, 416);
   const absent = await other.get(path.replace('.jpg', '1.jpg'));
   assert.equal([absent.status, absent.text], [404, '{"detail":"Not found."}']);
+  bucket.refuse(`shared${path.slice('/media'.length)}`, 403);
+  const refused = await other.get(path);
+  assert.equal([refused.status, refused.headers['retry-after']], [503, '5']);
+  assert.match(refused.text, /the store of images cannot be asked \(403\)/);
+  bucket.allow();
   await bucket.stop();
   const gone = await other.get(path);
   assert.is(gone.status, 503);
@@ -197,10 +207,10 @@ test('a checksum object that is never sent is given up, and asked for again', as
   const next = markedLines(2);
   await put('silent.ndjson', next);
   await put('silent.ndjson.sha256', createHash('sha256').update(next).digest('hex'));
-  bucket.silence('silent.ndjson.sha256');
+  bucket.refuse('silent.ndjson.sha256', 0);
   await look();
   assert.match(current.stale!.reason, /silent\.ndjson\.sha256: cannot be fetched: /);
-  bucket.silence(undefined);
+  bucket.allow();
   await until('it is served', () => served()[0] === 2);
 });
 

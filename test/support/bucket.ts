@@ -7,7 +7,7 @@ import { makeFolder } from './folder.js';
 
 interface S3Server {
   readonly middleware: ((
-    context: { readonly method: string; readonly path: string },
+    context: { readonly method: string; readonly path: string; status: number },
     next: () => Promise<void>,
   ) => Promise<void>)[];
   run(): Promise<AddressInfo>;
@@ -26,8 +26,10 @@ interface TestBucket {
   makeOld(key: string): void;
   /** All keys, sorted. */
   keys(): Promise<string[]>;
-  /** Has nobody sent the object of a key, nor an answer. */
-  silence(key: string | undefined): void;
+  /** Has nobody sent the object of a key: a status stands for the answer, 0 for none. */
+  refuse(key: string, status: number): void;
+  /** Ends that. */
+  allow(): void;
   /** Ends the server as a store that is gone, and starts it again with what it had. */
   stop(): Promise<void>;
   start(): Promise<void>;
@@ -41,16 +43,18 @@ const BUCKET = 'waypost';
 export async function startBucket(): Promise<TestBucket> {
   const directory = makeFolder();
   const options = { address: '127.0.0.1', silent: true, directory };
-  let silent: string | undefined;
+  const refused = new Map<string, number>();
   const open = (port: number): S3Server => {
     const opened = new S3rver({
       ...options,
       port,
       configureBuckets: [{ name: BUCKET, configs: [] }],
     });
-    opened.middleware.unshift(async ({ method, path }, next) => {
-      const isSilent = method === 'GET' && path === `/${BUCKET}/${silent}`;
-      await (isSilent ? new Promise<never>(() => {}) : next());
+    opened.middleware.unshift(async (context, next) => {
+      const status = context.method === 'GET' ? refused.get(context.path) : undefined;
+      if (status === undefined) return next();
+      if (status === 0) await new Promise<never>(() => {});
+      context.status = status;
     });
     return opened;
   };
@@ -80,9 +84,8 @@ export async function startBucket(): Promise<TestBucket> {
       const { Contents = [] } = await client.listObjectsV2({ Bucket: BUCKET });
       return Contents.map(({ Key = '' }) => Key).sort();
     },
-    silence: (key) => {
-      silent = key;
-    },
+    refuse: (key, status) => void refused.set(`/${BUCKET}/${key}`, status),
+    allow: () => refused.clear(),
     stop,
     async start() {
       server = open(port);

@@ -184,9 +184,7 @@ function createBucketSender(address: string): ImageSender {
     const bucket = await opened;
     const { range, 'if-match': match, 'if-none-match': noneMatch } = raw.headers;
     const asked = { Range: range, IfMatch: match, IfNoneMatch: noneMatch };
-    const found = await bucket.find(id, name, asked).catch((error: Error) => {
-      throw tryLater(`${error.message}.`, RETRY_AFTER);
-    });
+    const found = await bucket.find(id, name, asked).catch(refuseNow);
     if (found.status === 404) throw new NotFound();
     if (found.status === 412 || found.status === 416) throw refused(found.status);
     reply.code(found.status).headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
@@ -200,8 +198,21 @@ function createBucketSender(address: string): ImageSender {
     if (ContentRange !== undefined) reply.header('Content-Range', ContentRange);
     if (raw.method === 'HEAD' || length === 0) return reply.send();
     const from = startOf(ContentRange);
-    return reply.send(Readable.from(bucket.read(id, name, from, from + length, ETag)));
+    return reply.send(Readable.from(sent(bucket.read(id, name, from, from + length, ETag))));
   };
+}
+
+function refuseNow(error: Error): never {
+  throw tryLater(`${error.message}.`, RETRY_AFTER);
+}
+
+/** Pieces of an image; where the store fails at the first, that is the answer. */
+async function* sent(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+  try {
+    yield* pieces;
+  } catch (error) {
+    refuseNow(error as Error);
+  }
 }
 
 /** Offset of the first byte that a `Content-Range` names. */

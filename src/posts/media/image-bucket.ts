@@ -25,7 +25,10 @@ export interface FoundImage
 export interface ImageBucket extends ImageStore {
   /** Rejects with a MediaUnavailable where the store does not answer. */
   find(id: string, name: string, asked: ImageConditions): Promise<FoundImage>;
-  /** Reads bytes `from` (counted from 0) up to `to`, which is left out, of what was found. */
+  /**
+   * Reads bytes `from` (counted from 0) up to `to`, which is left out, of what was found. Throws a
+   * MediaUnavailable where the store does not send these.
+   */
   read(id: string, name: string, from: number, to: number, etag?: string): AsyncGenerator<Buffer>;
 }
 
@@ -95,10 +98,14 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
     async *read(id, name, from, to, etag) {
       // a request for each piece: a client that reads slowly holds no connection to the store
       for (let at = from; at < to; at += PIECE_BYTES) {
-        const Range = `bytes=${at}-${Math.min(at + PIECE_BYTES, to) - 1}`;
+        const end = Math.min(at + PIECE_BYTES, to);
+        const Range = `bytes=${at}-${end - 1}`;
         const given = { Bucket, Key: imageKey(id, name), Range, ...(etag && { IfMatch: etag }) };
-        const { Body } = await client.getObject(given, within());
-        yield await buffer(Body as Readable);
+        const answer = client.getObject(given, within());
+        const piece = await answer.then(({ Body }) => buffer(Body as Readable)).catch(refuse);
+        // it would not be of the length that was announced
+        if (piece.length !== end - at) refuse(`${piece.length} bytes of ${end - at}`);
+        yield piece;
       }
     },
   };
