@@ -126,6 +126,15 @@ test('ports agree, and probes ask for addresses that there are', () => {
   for (const path of paths) assert.ok(operations.includes(`'${path}'`), path);
 });
 
+test('clients whose posts come by a proxy do not count as one', () => {
+  for (const text of [FLEET, COMPOSE]) {
+    assert.match(text, /WAYPOST_TRUST_PROXY(?:, value)?: 'true'/);
+  }
+  for (const name of ['For', 'Proto', 'Host']) {
+    assert.ok(COMPOSE.includes(`http-request set-header X-Forwarded-${name} `), name);
+  }
+});
+
 test('there is time to drain before a supervisor kills', () => {
   const setting = SERVE_SETTINGS.find((one) => one.environment === 'WAYPOST_SHUTDOWN_TIMEOUT')!;
   const drain = duration(setting.fallback!) / 1000;
