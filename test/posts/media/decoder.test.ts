@@ -115,7 +115,8 @@ test('what cannot be read or written is the fault of the system', async () => {
 });
 
 test('the process knows no secret, and steps back', async () => {
-  process.env['WAYPOST_ADMIN_TOKEN'] = 'secret-of-the-service';
+  const secrets = ['WAYPOST_ADMIN_TOKEN', 'PGPASSWORD', 'SECRET_ACCESS_KEY'];
+  for (const name of secrets) process.env[name] = 'secret-of-the-service';
   const { decode } = createDecoder(PATIENCE_MS);
   try {
     const decoding = decode(job(SLOW), 'a');
@@ -124,7 +125,7 @@ test('the process knows no secret, and steps back', async () => {
     assert.is(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim(), '1000');
     assert.is((await decoding).kind, 'image');
   } finally {
-    delete process.env['WAYPOST_ADMIN_TOKEN'];
+    for (const name of secrets) delete process.env[name];
   }
   assert.equal(decoders(), []);
 });
