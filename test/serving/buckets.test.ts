@@ -246,6 +246,7 @@ test('an address that is none is refused', async () => {
   for (const [address, why] of [
     ['s3://bucket', /expected s3:\/\/bucket\/key/],
     ['http://', /is no address/],
+    ['http://me:secret@:80/x?signature=secret', /^http:\/\/:80\/x: is no address/],
   ] as const) {
     assert.match((await failure(openAddressSource({ address, ...options }))).message, why);
   }

@@ -165,7 +165,10 @@ interface Tag {
  * an address that is none.
  */
 function webStore(address: string): Store {
-  if (!URL.canParse(address)) throw new InputError(`${address}: is no address`);
+  if (!URL.canParse(address)) {
+    const shown = address.replace(/(?<=\/\/).*@|\?.*/g, '');
+    throw new InputError(`${shown}: is no address`);
+  }
   const url = new URL(address);
   // as files are called, without a password and the signature of a query
   const name = `${url.origin}${decode(url.pathname)}`;
