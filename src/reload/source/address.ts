@@ -189,10 +189,10 @@ function webStore(address: string): Store {
     headers: Readonly<Record<string, string>> | undefined,
     signal: AbortSignal,
   ): Promise<Response> {
-    return fetch(from, { headers: { ...always, ...headers }, signal }).catch(brokenOff);
+    return fetch(from, { headers: { ...always, ...headers }, signal }).catch(unfetched);
   }
 
-  function brokenOff({ cause, message }: Error): never {
+  function unfetched({ cause, message }: Error): never {
     const { message: reason, code } = (cause ?? {}) as NodeJS.ErrnoException;
     throw new Error(`${name}: cannot be fetched: ${reason || code || message}`, { cause });
   }
@@ -204,7 +204,7 @@ function webStore(address: string): Store {
 
   async function checksum(signal: AbortSignal): Promise<string | undefined> {
     const response = await get(checksumUrl, undefined, signal);
-    if (response.ok) return startOf(response.body).catch(brokenOff);
+    if (response.ok) return startOf(response.body).catch(unfetched);
     await response.body?.cancel();
     if (ABSENT.has(response.status)) return undefined;
     throw refusal(response, `${name}${CHECKSUM_SUFFIX}`);
