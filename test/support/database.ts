@@ -50,6 +50,7 @@ export class Database {
     this.port = port;
     this.#folder = folder;
     this.#hasDisk = hasDisk;
+    process.once('exit', this.#drop);
   }
 
   /** The address of a database, with the password. */
@@ -82,7 +83,6 @@ export class Database {
       ...['log_min_messages=fatal', ...settings],
     ];
     const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
-    process.once('exit', this.#kill);
     await until('PostgreSQL answers', async () => {
       // what a server that was killed has started may take a while to end
       if (!this.#isRunning) {
@@ -106,7 +106,6 @@ export class Database {
 
   /** Ends the server, at once by SIGKILL or as it wants by SIGINT. */
   async stop(name: NodeJS.Signals = 'SIGINT'): Promise<void> {
-    process.off('exit', this.#kill);
     if (!this.#isRunning) return;
     const ended = once(this.#child!, 'exit');
     this.#child!.kill(name);
@@ -160,14 +159,16 @@ export class Database {
 
   /** Ends it and removes its folder, behind the file at the latest. */
   async remove(): Promise<void> {
-    if (this.#child !== undefined) await this.stop('SIGKILL');
-    // what a killed server has started may take a while to end
-    if (this.#hasDisk) spawnSync('umount', ['-l', this.#folder]);
-    rmSync(this.#folder, { recursive: true, force: true });
+    await this.stop('SIGKILL');
+    process.off('exit', this.#drop);
+    this.#drop();
   }
 
-  readonly #kill = (): void => {
+  readonly #drop = (): void => {
     this.#child?.kill('SIGKILL');
+    // what a killed server has started may take a while to end
+    if (this.#hasDisk) spawnSync('umount', ['-l', this.#folder]);
+    spawnSync('rm', ['-rf', this.#folder]);
   };
 
   /** Has the stopped server refuse connections without TLS; returns the settings to start it with. */
