@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { packSnapshot } from '../src/cli/pack.js';
 import { type Outcome, runAll } from './runner/pool.js';
-import { sourceLines } from './runner/protocol.js';
+import { exitOnSignals, sourceLines } from './runner/protocol.js';
 
 /**
  * A file that runs longer hangs: an awaited event never came. The longest test file takes a tenth of
@@ -28,6 +28,7 @@ const SECONDS_FILE = join(FOLDER, 'seconds.json');
  * A file that ran no test has failed.
  */
 async function main(args: readonly string[]): Promise<void> {
+  exitOnSignals();
   // services of several tests serve the same file, and one process owns the journal beside it
   process.env['WAYPOST_JOURNAL'] = 'none';
   // a busy machine is no fault of a test's

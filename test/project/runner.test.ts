@@ -106,11 +106,14 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test('what a file does when its process exits is done', async () => {
-  const made = join(folder, 'made');
-  const text = `${GOOD} process.once('exit', () => fs.writeFileSync(${JSON.stringify(made)}, ''));`;
-  await outcomesOf([`import fs from 'node:fs'; ${text}`]);
-  assert.ok(existsSync(made));
+test('what a file does when its process exits is done, also when a signal ends that', async () => {
+  const interrupt = "process.kill(process.pid, 'SIGINT'); await new Promise(() => {});";
+  for (const [name, end] of Object.entries({ good: '', interrupted: interrupt })) {
+    const made = join(folder, name);
+    const text = `process.once('exit', () => fs.writeFileSync(${JSON.stringify(made)}, ''));`;
+    await outcomesOf([`import fs from 'node:fs'; ${GOOD} ${text} ${end}`]);
+    assert.ok(existsSync(made), name);
+  }
 });
 
 test('a soak has the tests that do more then, and no others', () => {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { closeAll } from '../support/folder.js';
-import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
+import { END_MARK, EXIT, exitOnSignals, type FileOrder, type FileResult } from './protocol.js';
 
 /** A waiting test of uvu: its errors (true for none), how many passed, were skipped, are in all. */
 type Queued = () => Promise<[errors: string | true, passed: number, skipped: number, all: number]>;
@@ -100,6 +100,7 @@ uvu.UVU_DEFER = 1;
 for (const stream of [process.stdout, process.stderr]) stream.write('');
 // each file adds listeners of its own
 process.setMaxListeners(0);
+exitOnSignals();
 // the runner is gone
 process.on('disconnect', () => process.exit());
 new Worker(WATCH_RUNNER, { eval: true, workerData: process.ppid }).unref();

@@ -27,6 +27,11 @@ export const END_MARK = '\u0000end of file\u0000\n';
 /** Sent instead of an order: the process is to exit. */
 export const EXIT = 'exit';
 
+/** Has a signal such as that of Ctrl+C end this process by an exit: what awaits that is done. */
+export function exitOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+}
+
 const PLACE = /(file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 /**
