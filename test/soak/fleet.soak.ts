@@ -17,11 +17,9 @@ const CLIENTS = Number(process.env['FLEET_CLIENTS'] ?? 60);
 const SEED = Number(process.env['FLEET_SEED'] ?? 1);
 const MISSING = POSTGRES === undefined ? 'there is no PostgreSQL here' : undefined;
 
-testUnless(MISSING, `seed ${SEED}: ${ROUNDS} accidents lose and double nothing`, async () => {
-  const done = await sufferAccidents(SEED, ROUNDS, CLIENTS);
-  console.log(`seed ${SEED}: ${JSON.stringify(done)}`);
-  assert.ok(done['posts']! > ROUNDS * CLIENTS);
-});
+testUnless(MISSING, `seed ${SEED}: ${ROUNDS} accidents lose and double nothing`, () =>
+  sufferAccidents(SEED, ROUNDS, CLIENTS),
+);
 
 testUnless(
   MISSING,
@@ -80,16 +78,11 @@ interface World {
 /**
  * Has clients post through three instances to three servers, one accident a round, drawn by a seed.
  * Asserts after each that every acknowledged point is on every instance once and that all give the
- * same answers, and that no read failed at any time. Returns how often each thing happened.
+ * same answers, and that no read failed at any time.
  */
-async function sufferAccidents(
-  seed: number,
-  rounds: number,
-  clients: number,
-): Promise<Readonly<Record<string, number>>> {
+async function sufferAccidents(seed: number, rounds: number, clients: number): Promise<void> {
   const withDisks = canMount();
   const world = await begin(new Random(seed, 'point'), withDisks);
-  const done: Record<string, number> = {};
   let kinds: Kind[] = [];
   for (let round = 0; round < rounds; round++) {
     // every kind once before one comes again
@@ -107,9 +100,7 @@ async function sufferAccidents(
     end.abort();
     await Promise.all([...posting, reading]);
     await check(world, seed + round, `seed ${seed}, round ${round}: ${kind}`);
-    done[kind] = (done[kind] ?? 0) + 1;
   }
-  return { ...done, posts: world.acknowledged.size };
 }
 
 const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
