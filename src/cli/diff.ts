@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { openSnapshot } from '../formats/files/open.js';
+import { rendered, type StoredRecord } from '../formats/record-layout.js';
 import type { LoadReport } from '../formats/snapshot.js';
 import { lowerBound } from '../index/order.js';
 import { RECORD_KEYS } from '../model/point.js';
@@ -93,7 +94,7 @@ class Differences {
   async add(
     change: Change,
     id: number,
-    record: Buffer,
+    record: StoredRecord,
     lon: Degrees,
     lat: Degrees,
     fields: readonly string[] = [],
@@ -104,7 +105,7 @@ class Differences {
     this.extend(lon, lat);
     if (this.#options.format !== 'ndjson') return;
     const named = change === 'changed' ? `,"fields":${JSON.stringify(fields)}` : '';
-    await this.#write(`{"change":"${change}","id":${id}${named},"record":${record}}`);
+    await this.#write(`{"change":"${change}","id":${id}${named},"record":${rendered(record)}}`);
   }
 
   extend(lon: Degrees, lat: Degrees): void {
@@ -169,15 +170,15 @@ function hashOf(record: Uint8Array): number {
 }
 
 /** The values of a record's keys, each as a short text that others hardly have. */
-function valuesOf(record: Buffer): string[] {
-  const values = JSON.parse(`${record}`) as Record<string, unknown>;
+function valuesOf(record: StoredRecord): string[] {
+  const values = JSON.parse(`${rendered(record)}`) as Record<string, unknown>;
   return RECORD_KEYS.map((key) => {
     const text = JSON.stringify(values[key]) ?? '';
     return text.length <= 16 ? text : hash('sha1', text, 'base64').slice(0, 16);
   });
 }
 
-type Visit = (id: number, record: Buffer, lon: Degrees, lat: Degrees) => void | Promise<void>;
+type Visit = (id: number, record: StoredRecord, lon: Degrees, lat: Degrees) => void | Promise<void>;
 
 async function readRecords(
   path: string,
@@ -192,10 +193,9 @@ async function readRecords(
   const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
   try {
     for await (const { count, id, lon, lat, length, records } of reader.blocks()) {
-      const bytes = Buffer.from(records.buffer, records.byteOffset, records.length);
       let end = 0;
       for (let i = 0; i < count; i++) {
-        const record = bytes.subarray(end, end + length[i]!);
+        const record = records.subarray(end, end + length[i]!);
         end += length[i]!;
         const visited = visit(id[i]!, record, lon[i]!, lat[i]!);
         if (visited !== undefined) await visited;

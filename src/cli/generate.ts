@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { BlockBuilder, type PointBlock } from '../formats/block.js';
 import type { Output } from '../formats/native/write-blocks.js';
+import { storePoint } from '../formats/record-layout.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
@@ -76,7 +77,7 @@ async function writeNative(
   const blocks: PointBlock[] = [];
   for await (const batch of batches) {
     for (const point of batch) {
-      const full = builder.add(point, Buffer.from(renderPoint(point)));
+      const full = builder.add(point, storePoint(point));
       if (full !== undefined) blocks.push(full);
     }
   }

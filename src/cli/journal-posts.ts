@@ -8,7 +8,7 @@ import {
   type PointBlock,
 } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { renderPoint } from '../model/point.js';
+import { renderedLength, storePoint } from '../formats/record-layout.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
@@ -215,14 +215,15 @@ export class JournaledPoints {
       if (standing === 'retired') continue;
       const { point: posted } = acceptedOf(post);
       const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
-      const bytes = Buffer.from(renderPoint(point));
-      if (bytes.length > MAX_RECORD_BYTES) {
+      const record = storePoint(point);
+      const bytes = renderedLength(record);
+      if (bytes > MAX_RECORD_BYTES) {
         throw new InputError(
-          `${this.#journal}: post ${post.sequence} has ${bytes.length} bytes as JSON, at ` +
+          `${this.#journal}: post ${post.sequence} has ${bytes} bytes as JSON, at ` +
             `most ${MAX_RECORD_BYTES} fit into a snapshot`,
         );
       }
-      const block = builder.add(point, bytes);
+      const block = builder.add(point, record);
       if (block !== undefined) yield block;
       added++;
     }

@@ -3,6 +3,7 @@ import type { PointBlock } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { NativeReader } from '../formats/native/read.js';
+import { Members, memberOf } from '../formats/record-layout.js';
 import {
   doubtOf,
   type Leniency,
@@ -84,6 +85,10 @@ async function read(
   }
 }
 
+const members = new Members();
+const TAGS = memberOf('tags');
+const IMAGE = memberOf('image');
+
 /** What a snapshot file holds, as far as it was read, and what is wrong with it. */
 class Findings {
   /** Undefined when the file could not be opened as any. */
@@ -110,9 +115,13 @@ class Findings {
   add({ count, records, ...columns }: PointBlock): void {
     this.points += count;
     this.blocks += 1;
-    // inside a text every quote has a backslash before it, so these can only be keys
-    this.withTags += occurrences(records, ',"tags":[');
-    this.withImage += occurrences(records, ',"image":"');
+    let at = 0;
+    for (const length of columns.length) {
+      members.find(records, at);
+      this.withTags += members.has(TAGS) ? 1 : 0;
+      this.withImage += members.has(IMAGE) ? 1 : 0;
+      at += length;
+    }
     for (const name of ['lat', 'lon', 'createdAt', 'modifiedAt'] as const) {
       this[name].widen(columns[name]);
     }
@@ -175,11 +184,4 @@ function linesOf(path: string, findings: Findings): string[] {
 
 function spanText({ first, last }: Span): string {
   return `${formatUtc(first)} to ${formatUtc(last)}`;
-}
-
-function occurrences(bytes: Uint8Array, text: string): number {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  let found = 0;
-  for (let at = buffer.indexOf(text); at >= 0; at = buffer.indexOf(text, at + text.length)) found++;
-  return found;
 }

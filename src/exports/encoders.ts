@@ -1,15 +1,14 @@
 import {
-  copyBytes,
-  createMemberPlaces,
-  findMembers,
+  createProjection,
   hasEscape,
+  Members,
   memberOf,
   textOf,
-  valueStart,
+  type WriteRecord,
 } from '../formats/record-layout.js';
 import { createFeatureWriter, FEATURE_ROOM } from '../http/formats/features.js';
-import { createProjection, type WriteRecord } from '../http/formats/json-format.js';
-import { fetchedRecord } from '../index/record-page.js';
+import { copyPage, fetchedRecord } from '../index/record-page.js';
+import { copyBytes } from '../model/memory.js';
 import { FREE_TEXTS, RECORD_KEYS, type RecordKey } from '../model/point.js';
 import type { BeginFile, FileEncoder } from './export-pieces.js';
 
@@ -17,14 +16,14 @@ const LINE_FEED = 0x0a;
 
 const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
   // a record a line, as answers have it
-  ndjson: (keys) => lines(keys === undefined ? copyRecord : createProjection(keys), 0),
+  ndjson: (keys) => (keys === undefined ? encodeLines() : lines(createProjection(keys), 0)),
   // all that a record says as a Feature, its place as it is written
   geojson: (keys) =>
     encodeText({
       before: '{"type":"FeatureCollection","features":[\n',
       between: ',\n',
       after: '\n]}\n',
-      room: (bytes) => bytes + FEATURE_ROOM,
+      room: FEATURE_ROOM,
       write: createFeatureWriter(keys),
     }),
   csv: encodeCsv,
@@ -44,8 +43,10 @@ interface TextLayout {
   readonly before?: string;
   readonly between?: string;
   readonly after?: string;
-  /** The most bytes that a record of `bytes` bytes becomes. */
-  room(bytes: number): number;
+  /** How many bytes more than its JSON a record may need. */
+  readonly room: number;
+  /** How many times its JSON a record may need beside that. */
+  readonly growth?: number;
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
 
@@ -54,6 +55,7 @@ function encodeText({
   between = '',
   after = '',
   room,
+  growth = 1,
   write,
 }: TextLayout): FileEncoder {
   /** What stands before the next record. */
@@ -61,7 +63,7 @@ function encodeText({
   return {
     add(page) {
       const records = Array.from({ length: page.count }, (_, i) => fetchedRecord(page, i));
-      const most = records.reduce((sum, { length }) => sum + between.length + room(length), 0);
+      const most = page.size * growth + page.count * (between.length + room);
       const target = Buffer.allocUnsafeSlow(before.length + most);
       let end = 0;
       for (const record of records) {
@@ -78,7 +80,7 @@ function encodeText({
 
 function lines(write: WriteRecord, room: number): FileEncoder {
   return encodeText({
-    room: (bytes) => bytes + room + 1,
+    room: room + 1,
     write(record, target, at) {
       const end = write(record, target, at);
       target[end] = LINE_FEED;
@@ -87,9 +89,16 @@ function lines(write: WriteRecord, room: number): FileEncoder {
   });
 }
 
-/** A whole record, copied as it is kept. */
-function copyRecord(record: Uint8Array, target: Uint8Array, at: number): number {
-  return copyBytes(record, 0, record.length, target, at);
+/** A whole record a line. */
+function encodeLines(): FileEncoder {
+  return {
+    add(page) {
+      const target = Buffer.allocUnsafeSlow(page.size + 1);
+      target[copyPage(page, target, 0, LINE_FEED)] = LINE_FEED;
+      return target;
+    },
+    end: () => Buffer.alloc(0),
+  };
 }
 
 const QUOTE = 0x22;
@@ -97,25 +106,25 @@ const COMMA = 0x2c;
 
 /** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
 function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
-  const places = createMemberPlaces();
+  const members = new Members();
   return encodeText({
     before: `${keys.join(',')}\n`,
     // each quote of the tags is doubled, and names of members have more bytes than commas
-    room: (bytes) => 2 * bytes,
+    growth: 2,
+    room: 0,
     write(record, target, at) {
-      findMembers(record, places);
+      members.find(record);
       let end = at;
       for (const [i, key] of keys.entries()) {
         if (i > 0) target[end++] = COMMA;
         const member = memberOf(key);
-        const to = places[2 * member + 1]!;
-        if (to === 0) continue;
-        const from = valueStart(places, member);
+        if (key === 'is_processed') end += target.write(`${members.isProcessed}`, end, 'latin1');
+        if (!members.has(member)) continue;
+        const [from, to] = [members.starts[member]!, members.ends[member]!];
         if (key === 'tags') {
           const tags = Buffer.from(record.subarray(from, to)).toString();
-          end = writeQuoted(tags, target, end);
+          end = writeQuoted(`[${tags}]`, target, end);
         } else if (FREE_TEXTS.has(key)) end = writeText(record, from, to, target, end);
-        else if (record[from] === QUOTE) end = copyBytes(record, from + 1, to - 1, target, end);
         else end = copyBytes(record, from, to, target, end);
       }
       target[end] = LINE_FEED;
@@ -124,7 +133,7 @@ function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   });
 }
 
-/** Writes a text of JSON, whose quotes are among its bytes, as a quoted field. */
+/** Writes what JSON has between the quotes of a text as a quoted field. */
 function writeText(
   record: Uint8Array,
   from: number,
@@ -132,7 +141,12 @@ function writeText(
   target: Buffer,
   at: number,
 ): number {
-  if (!hasEscape(record, from, to)) return copyBytes(record, from, to, target, at);
+  if (!hasEscape(record, from, to)) {
+    target[at] = QUOTE;
+    const end = copyBytes(record, from, to, target, at + 1);
+    target[end] = QUOTE;
+    return end + 1;
+  }
   return writeQuoted(textOf(record, from, to), target, at);
 }
 

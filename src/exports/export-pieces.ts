@@ -1,4 +1,5 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
+import { NAMES_BYTES } from '../formats/record-layout.js';
 import type { ExportQuery } from '../http/request/list-parameters.js';
 import type { Dataset } from '../index/dataset.js';
 import { type Delta, type DeltaMatches, type DeltaRow, deltaRecord } from '../index/delta.js';
@@ -179,7 +180,8 @@ class Walk {
       const row = this.#next(count);
       rows[found] = row;
       size +=
-        row < count ? recordLength(records, row) : deltaRecord(this.#delta!, row - count).length;
+        NAMES_BYTES +
+        (row < count ? recordLength(records, row) : deltaRecord(this.#delta!, row - count).length);
       this.left--;
     }
     return found;

@@ -1,6 +1,7 @@
 import type { KeyValue, SchemaElement } from 'hyparquet';
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import { Packr } from 'msgpackr';
+import { rendered } from '../formats/record-layout.js';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { type FileEncoder, joined } from './export-pieces.js';
@@ -134,7 +135,7 @@ export type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 /** Records of a page, parsed; that takes some 2 µs each. Their texts can be written as UTF-8. */
 function parseRecords(page: FetchedPage): ParsedRecord[] {
   return Array.from({ length: page.count }, (_, i) => {
-    const text = Buffer.from(fetchedRecord(page, i)).toString();
+    const text = rendered(fetchedRecord(page, i)).toString();
     return text.includes('\\ud') ? JSON.parse(text, wellFormed) : JSON.parse(text);
   });
 }

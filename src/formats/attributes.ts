@@ -1,18 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { AttributeColumns } from './block.js';
-import {
-  createMemberPlaces,
-  findMembers,
-  isRendered,
-  type MemberPlaces,
-  memberOf,
-  valueStart,
-} from './record-layout.js';
+import { Members, memberOf } from './record-layout.js';
 
 const STATUS = memberOf('status');
 const IMAGE_MEMBER = memberOf('image');
-const IS_PROCESSED = memberOf('is_processed');
 const CREATED_BY = memberOf('created_by');
 const TAGS = memberOf('tags');
 
@@ -20,11 +12,10 @@ const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
-const LETTER_T = 0x74;
 
 /**
- * Reads the attributes out of records, which stand end to end and have these lengths; some 300 ns
- * each. A record that is not written as the API renders it has none.
+ * Reads the attributes out of stored records, which stand end to end and have these lengths; some
+ * 200 ns each. A record whose tags are no list of texts has none.
  */
 export function attributesOf(records: Uint8Array, length: Uint32Array): AttributeColumns {
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
@@ -35,24 +26,24 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
   const createdBy = new Float64Array(count).fill(-1);
   const tagCounts = new Uint32Array(count);
   const tags: number[] = [];
-  const places = createMemberPlaces();
+  const members = new Members();
+  const { starts, ends } = members;
   let start = 0;
   for (let i = 0; i < count; i++) {
-    const end = start + length[i]!;
-    findMembers(bytes, places, undefined, start, end);
-    start = end;
+    members.find(bytes, start);
+    start += length[i]!;
     const before = tags.length;
-    if (!isRendered(bytes, places, end) || !addTags(bytes, places, tagTexts, tags)) {
+    if (members.has(TAGS) && !addTags(bytes, starts[TAGS]!, ends[TAGS]!, tagTexts, tags)) {
       tags.length = before;
       status[i] = statuses.add(bytes, 0, 0);
       continue;
     }
-    status[i] = statuses.add(bytes, valueStart(places, STATUS) + 1, places[2 * STATUS + 1]! - 1);
-    const isProcessed = bytes[valueStart(places, IS_PROCESSED)] === LETTER_T;
-    const hasImage = places[2 * IMAGE_MEMBER + 1]! > 0;
-    flags[i] = (isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
-    const userEnd = places[2 * CREATED_BY + 1]!;
-    if (userEnd > 0) createdBy[i] = wholeNumber(bytes, valueStart(places, CREATED_BY), userEnd);
+    status[i] = statuses.add(bytes, starts[STATUS]!, ends[STATUS]!);
+    const hasImage = members.has(IMAGE_MEMBER);
+    flags[i] = (members.isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
+    if (members.has(CREATED_BY)) {
+      createdBy[i] = wholeNumber(bytes, starts[CREATED_BY]!, ends[CREATED_BY]!);
+    }
     tagCounts[i] = tags.length - before;
   }
   return {
@@ -63,16 +54,14 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
   };
 }
 
-/** Adds the numbers of a record's tags; false where these are no list of texts. */
+/** Adds the numbers of the tags in bytes `from` to `to - 1`; false where these are no texts. */
 function addTags(
   bytes: Uint8Array,
-  places: MemberPlaces,
+  from: number,
+  to: number,
   texts: TextNumbers,
   tags: number[],
 ): boolean {
-  // between the brackets
-  const from = valueStart(places, TAGS) + 1;
-  const to = places[2 * TAGS + 1]! - 1;
   for (let at = from; at < to; at++) {
     if (bytes[at] !== QUOTE || (at > from && bytes[at - 1] !== COMMA)) return false;
     const start = at + 1;

@@ -1,5 +1,6 @@
 import type { Point } from '../model/point.js';
 import type { Degrees, Microseconds } from '../model/units.js';
+import type { StoredRecord } from './record-layout.js';
 
 /**
  * A run of points as snapshots carry them, column by column; index `i` of every column is one
@@ -14,7 +15,7 @@ export interface ColumnBlock {
   /** {@link Microseconds} since the epoch. */
   readonly createdAt: Float64Array;
   readonly modifiedAt: Float64Array;
-  /** Bytes of each point's rendered JSON. */
+  /** Bytes of each point's stored record. */
   readonly length: Uint32Array;
   /** What the records say besides, where the file has columns of that, too. */
   readonly attributes?: AttributeColumns | undefined;
@@ -36,7 +37,7 @@ export interface AttributeColumns {
   readonly tags: Uint32Array;
 }
 
-/** The same run with its records: the rendered JSON of each point, end to end, nothing between. */
+/** The same run with the stored record of each point, end to end, nothing between. */
 export interface PointBlock extends ColumnBlock {
   readonly records: Uint8Array;
 }
@@ -74,17 +75,17 @@ export function allocateColumns(count: number): ColumnBlock {
 
 export const MAX_BLOCK_POINTS = 65_536;
 
-/** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte. */
+/** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte, stored. */
 export const MAX_RECORD_BYTES = 262_142;
 
-/** What the columns of a block say of a point, and its rendered JSON. */
-interface RenderedColumns {
+/** What the columns of a block say of a point, and its stored record. */
+interface StoredColumns {
   readonly id: number;
   readonly lat: number;
   readonly lon: number;
   readonly createdAt: number;
   readonly modifiedAt: number;
-  readonly bytes: Uint8Array;
+  readonly record: StoredRecord;
 }
 
 /** Records of a block; the next one that does not fit begins another. */
@@ -100,19 +101,22 @@ export class BlockBuilder {
   #count = 0;
   #size = 0;
 
-  /** Adds a point with its rendered JSON; returns the block before it when that is full. */
-  add({ id, lat, lon, createdAt, modifiedAt }: Point, bytes: Uint8Array): PointBlock | undefined {
+  /** Adds a point with its stored record; returns the block before it when that is full. */
+  add(
+    { id, lat, lon, createdAt, modifiedAt }: Point,
+    record: StoredRecord,
+  ): PointBlock | undefined {
     const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
-    return this.addRendered({ id, lat: Number(lat), lon: Number(lon), ...times, bytes });
+    return this.addStored({ id, lat: Number(lat), lon: Number(lon), ...times, record });
   }
 
-  /** The same for a point whose bytes say all of it. */
-  addRendered(point: RenderedColumns): PointBlock | undefined {
-    const { length } = point.bytes;
+  /** The same for a point of which the columns are known. */
+  addStored(point: StoredColumns): PointBlock | undefined {
+    const { length } = point.record;
     const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
     const block = isFull ? this.take() : undefined;
     if (this.#count === FIRST.points || this.#size + length > FIRST.bytes) this.#grow();
-    this.#records.set(point.bytes, this.#size);
+    this.#records.set(point.record, this.#size);
     const columns = this.#columns;
     const i = this.#count++;
     columns.id[i] = point.id;

@@ -1,35 +1,112 @@
-import { RECORD_KEYS, type RecordKey } from '../model/point.js';
+import { copyBytes } from '../model/memory.js';
+import { type Point, RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { CANONICAL_BYTES } from '../model/timestamp.js';
 
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const POINT = 0x2e;
-const COLON = 0x3a;
-const ZERO = 0x30;
-const NINE = 0x39;
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
-const LETTER_B = 0x62;
-const LETTER_I = 0x69;
-const LETTER_T = 0x74;
+/**
+ * A record is stored as its values alone, some 160 bytes where its JSON has 280: in memory, in
+ * packed files and in what threads pass on. It is the JSON of docs/snapshot-format.md without names,
+ * quotes of texts and brackets of tags, behind a head that says how long each value is:
+ *
+ *     flags              the bits below
+ *     id, lat            digits of the id, and 32 × what `lat` has beyond 10 bytes
+ *     created_by, lon    likewise, 0 digits where there is no user
+ *     status, comment, image, tags   2 bytes of 7 bits each, the low ones first, or 3 if `LONG`
+ *
+ * Bytes of a head are below 128, so that a stored record read in words of eight bytes never has the
+ * bytes of a NaN, which a copy need not keep; no UTF-8 text has them either.
+ */
+export type StoredRecord = Uint8Array;
 
-/** A view and a call of `set` take as long as copying this many bytes one by one. */
-const LEAST_SET = 64;
+export const PROCESSED = 1;
+/** `modified_at` is `created_at`, and is not stored. */
+export const SAME_TIMES = 2;
+/** A text or the tags have more bytes than two bytes of a head can say. */
+export const LONG = 4;
+const IMAGE = 8;
+const USER = 16;
+const TAGS = 32;
+const ALL_FLAGS = 63;
 
-/** What each member begins with, in the order in which a record has them. */
-const NAMES: readonly Uint8Array[] = RECORD_KEYS.map((key) => Buffer.from(`"${key}":`));
+/** Of a head, before the lengths of texts. */
+const FIXED_BYTES = 3;
+const TEXTS = 4;
+export const BITS = 7;
+const LOW_BITS = 127;
+/** Of a head, where no text is long. */
+export const SHORT_HEAD_BYTES: number = FIXED_BYTES + 2 * TEXTS;
+const MOST_SHORT = 2 ** (2 * BITS) - 1;
+/** Digits of a number and what a coordinate has beyond the least share a byte of a head. */
+export const DIGITS_BITS = 5;
+export const DIGITS = 31;
+export const LEAST_DEGREES: number = '0.00000000'.length;
+const MOST_DIGITS = 16;
+
+/** Of the shortest record: an id of one digit, and a status. */
+export const LEAST_RECORD_BYTES: number =
+  SHORT_HEAD_BYTES + 2 + 2 * LEAST_DEGREES + CANONICAL_BYTES;
 
 /**
- * Where the members of a record are: start and end of the member of each key, in the order of
- * `RECORD_KEYS`, counted from the record's start. Both are 0 where the record has no such key.
+ * The values of a record as its JSON has them, a character a byte: texts without their quotes, tags
+ * without their brackets; '' where there is none.
  */
-export type MemberPlaces = Int32Array & { readonly brand?: 'member places' };
-
-/** Makes room for the places of the members of a record. */
-export function createMemberPlaces(): MemberPlaces {
-  return new Int32Array(2 * RECORD_KEYS.length);
+export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isProcessed'>, string>> {
+  readonly isProcessed: boolean;
 }
+
+export function storeTexts(texts: RecordTexts): Buffer {
+  const { id, status, comment, image, lat, lon, createdBy, tags, createdAt, modifiedAt } = texts;
+  const isSame = createdAt === modifiedAt;
+  const isLong = [status, comment, image, tags].some(({ length }) => length > MOST_SHORT);
+  const times = isSame ? createdAt : createdAt + modifiedAt;
+  const values = id + status + comment + image + lat + lon + createdBy + tags + times;
+  const head = FIXED_BYTES + TEXTS * (isLong ? 3 : 2);
+  const record = Buffer.allocUnsafe(head + values.length);
+  record[0] =
+    (texts.isProcessed ? PROCESSED : 0) |
+    (isSame ? SAME_TIMES : 0) |
+    (isLong ? LONG : 0) |
+    (image === '' ? 0 : IMAGE) |
+    (createdBy === '' ? 0 : USER) |
+    (tags === '' ? 0 : TAGS);
+  record[1] = id.length | ((lat.length - LEAST_DEGREES) << DIGITS_BITS);
+  record[2] = createdBy.length | ((lon.length - LEAST_DEGREES) << DIGITS_BITS);
+  let at = FIXED_BYTES;
+  for (const { length } of [status, comment, image, tags]) {
+    record[at++] = length & LOW_BITS;
+    record[at++] = (length >> BITS) & LOW_BITS;
+    if (isLong) record[at++] = length >> (2 * BITS);
+  }
+  record.write(values, head, 'latin1');
+  return record;
+}
+
+export function storePoint(point: Point): Buffer {
+  const { id, status, comment, image = '', lat, lon, isProcessed, createdBy, tags } = point;
+  return storeTexts({
+    id: String(id),
+    status: textBytes(status),
+    comment: textBytes(comment),
+    image: textBytes(image),
+    lat,
+    lon,
+    isProcessed,
+    createdBy: createdBy === undefined ? '' : String(createdBy),
+    tags: tags === undefined ? '' : textBytes(tags),
+    createdAt: point.createdAt.text,
+    modifiedAt: point.modifiedAt.text,
+  });
+}
+
+/** What JSON has between the quotes or brackets of a value, a character a byte. */
+function textBytes(value: string | readonly string[]): string {
+  const text = JSON.stringify(value).slice(1, -1);
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+}
+
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const BRACE_OPEN = 0x7b;
+const BRACE_CLOSE = 0x7d;
 
 export function memberOf(key: RecordKey): number {
   return RECORD_KEYS.indexOf(key);
@@ -38,174 +115,174 @@ export function memberOf(key: RecordKey): number {
 const ID = memberOf('id');
 const STATUS = memberOf('status');
 const COMMENT = memberOf('comment');
-const IMAGE = memberOf('image');
+const IMAGE_MEMBER = memberOf('image');
 const LAT = memberOf('lat');
 const LON = memberOf('lon');
 const IS_PROCESSED = memberOf('is_processed');
 const CREATED_BY = memberOf('created_by');
-const TAGS = memberOf('tags');
+const TAGS_MEMBER = memberOf('tags');
 const CREATED_AT = memberOf('created_at');
 const MODIFIED_AT = memberOf('modified_at');
-const LAST_MEMBER = MODIFIED_AT;
 
-// bytes of what members begin with: numbers that the compiler knows
-const ID_NAME = nameBytes(ID);
-const STATUS_NAME = nameBytes(STATUS);
-const COMMENT_NAME = nameBytes(COMMENT);
-const IMAGE_NAME = nameBytes(IMAGE);
-const DEGREES_NAME = nameBytes(LAT);
-const FLAG_NAME = nameBytes(IS_PROCESSED);
-const USER_NAME = nameBytes(CREATED_BY);
-const CREATED_NAME = nameBytes(CREATED_AT);
-const MODIFIED_NAME = nameBytes(MODIFIED_AT);
-/** Of a time with its quotes. */
-const TIME_BYTES = CANONICAL_BYTES + 2;
+/** Where the values of one stored record after the other are, by {@link memberOf}. */
+export class Members {
+  readonly starts: Int32Array = new Int32Array(RECORD_KEYS.length);
+  /** 0 where the record has no such key, and of `is_processed`. */
+  readonly ends: Int32Array = new Int32Array(RECORD_KEYS.length);
+  isProcessed = false;
 
-/** Of the members behind the tags, with a comma before each and the brace at the end. */
-const TIMES_BYTES = CREATED_NAME + MODIFIED_NAME + 2 * TIME_BYTES + 3;
+  /** Finds the values of the record that begins at byte `at`; places are counted from byte 0. */
+  find(record: Uint8Array, at = 0): void {
+    const flags = record[at]!;
+    const [digits, user] = [record[at + 1]!, record[at + 2]!];
+    const width = flags & LONG ? 3 : 2;
+    const lengths = at + FIXED_BYTES;
+    this.isProcessed = (flags & PROCESSED) !== 0;
+    let end = lengths + TEXTS * width;
+    end = this.#put(ID, end, digits & DIGITS);
+    end = this.#put(STATUS, end, lengthAt(record, lengths, width));
+    end = this.#put(COMMENT, end, lengthAt(record, lengths + width, width));
+    end = this.#put(IMAGE_MEMBER, end, lengthAt(record, lengths + 2 * width, width), flags & IMAGE);
+    end = this.#put(LAT, end, LEAST_DEGREES + (digits >> DIGITS_BITS));
+    end = this.#put(LON, end, LEAST_DEGREES + (user >> DIGITS_BITS));
+    end = this.#put(CREATED_BY, end, user & DIGITS, flags & USER);
+    end = this.#put(TAGS_MEMBER, end, lengthAt(record, lengths + 3 * width, width), flags & TAGS);
+    end = this.#put(CREATED_AT, end, CANONICAL_BYTES);
+    this.#put(MODIFIED_AT, flags & SAME_TIMES ? end - CANONICAL_BYTES : end, CANONICAL_BYTES);
+  }
 
-function nameBytes(member: number): number {
-  return NAMES[member]!.length;
+  has(member: number): boolean {
+    return this.ends[member]! > 0;
+  }
+
+  #put(member: number, at: number, length: number, isThere = 1): number {
+    this.starts[member] = at;
+    this.ends[member] = isThere ? at + length : 0;
+    return at + length;
+  }
 }
 
-export function valueStart(places: MemberPlaces, member: number): number {
-  return places[2 * member]! + NAMES[member]!.length;
+/** A length of a head, in `width` bytes. */
+function lengthAt(record: Uint8Array, at: number, width: number): number {
+  const length = record[at]! | (record[at + 1]! << BITS);
+  return width === 2 ? length : length | (record[at + 2]! << (2 * BITS));
+}
+
+const checked = new Members();
+
+/** Whether bytes `from` to `to - 1` are a stored record, whatever its values are. */
+export function isStored(bytes: Uint8Array, from: number, to: number): boolean {
+  if (to - from < LEAST_RECORD_BYTES) return false;
+  checked.find(bytes, from);
+  const { starts, ends } = checked;
+  for (let at = from; at < starts[ID]!; at++) if (bytes[at]! > LOW_BITS) return false;
+  const isFlagged = (member: number, next: number): boolean =>
+    checked.has(member) === starts[next]! > starts[member]!;
+  return (
+    bytes[from]! <= ALL_FLAGS &&
+    starts[ID]! < starts[STATUS]! &&
+    starts[STATUS]! - starts[ID]! <= MOST_DIGITS &&
+    starts[TAGS_MEMBER]! - starts[CREATED_BY]! <= MOST_DIGITS &&
+    isFlagged(IMAGE_MEMBER, LAT) &&
+    isFlagged(CREATED_BY, TAGS_MEMBER) &&
+    isFlagged(TAGS_MEMBER, CREATED_AT) &&
+    ends[MODIFIED_AT]! === to
+  );
+}
+
+/** What stands before and behind each value, in JSON. */
+const AROUND = RECORD_KEYS.map((key, member) => {
+  const isList = member === TAGS_MEMBER;
+  const isNumber = member === ID || member === CREATED_BY;
+  const [open, close] = isList ? ['[', ']'] : isNumber ? ['', ''] : ['"', '"'];
+  return { before: Buffer.from(`"${key}":${open}`), after: Buffer.from(close) };
+});
+const FLAGS = [false, true].map((flag) => {
+  return { before: Buffer.from(`"is_processed":${flag}`), after: Buffer.alloc(0) };
+});
+
+/** How many bytes more than a stored record its JSON has, by flags. */
+const MORE = Int32Array.from({ length: ALL_FLAGS + 1 }, (_, flags) => {
+  const absent = new Set([IS_PROCESSED]);
+  if (!(flags & IMAGE)) absent.add(IMAGE_MEMBER);
+  if (!(flags & USER)) absent.add(CREATED_BY);
+  if (!(flags & TAGS)) absent.add(TAGS_MEMBER);
+  const own = AROUND.map(({ before, after }, member) =>
+    absent.has(member) ? 0 : before.length + after.length + 1,
+  );
+  // a comma or a brace stands before each member, and a brace behind the last
+  const names = own.reduce((sum, one) => sum + one, FLAGS[flags & PROCESSED]!.before.length + 2);
+  const head = FIXED_BYTES + TEXTS * (flags & LONG ? 3 : 2);
+  return names - head + (flags & SAME_TIMES ? CANONICAL_BYTES : 0);
+});
+
+/** The same of a record without image, user and tags, which others are close to. */
+export const NAMES_BYTES: number = MORE[0]!;
+
+/** Bytes of the JSON of a record that is stored in `length` bytes from `at` on. */
+export function renderedLength(record: Uint8Array, length: number = record.length, at = 0): number {
+  return length + MORE[record[at]! & ALL_FLAGS]!;
 }
 
 /**
- * Finds the members of a record that is written as the API renders it, without parsing it: texts
- * are looked through for their last quote, everything else is skipped. Of other bytes the places
- * are anything within the record. The places of members behind `last` are left as they are: to find
- * what stands before a long text costs no look at the text. A record in larger memory, to make a
- * view of which takes 80 ns, is in bytes `from` to `to - 1`; places are then counted from byte 0.
+ * Writes the members of these numbers, ascending, as JSON with commas between them; returns where
+ * they end in `target`.
  */
-export function findMembers(
+export function writeMembers(
   record: Uint8Array,
-  places: MemberPlaces,
-  last: number = LAST_MEMBER,
-  from: number = 0,
-  to: number = record.length,
-): void {
-  let at = from + 1;
-  at = put(places, ID, at, endOfDigits(record, at + ID_NAME, to), to);
-  if (last < STATUS) return;
-  at = put(places, STATUS, at, endOfText(record, at + STATUS_NAME + 1, to), to);
-  if (last < COMMENT) return;
-  at = put(places, COMMENT, at, endOfText(record, at + COMMENT_NAME + 1, to), to);
-  if (last < IMAGE) return;
-  // or `lat`
-  const hasImage = record[at + 1] === LETTER_I;
-  at = put(places, IMAGE, at, hasImage ? endOfText(record, at + IMAGE_NAME + 1, to) : 0, to);
-  if (last < LAT) return;
-  at = put(places, LAT, at, endOfDegrees(record, at + DEGREES_NAME + 1, to), to);
-  at = put(places, LON, at, endOfDegrees(record, at + DEGREES_NAME + 1, to), to);
-  if (last < IS_PROCESSED) return;
-  const isTrue = record[at + FLAG_NAME] === LETTER_T;
-  at = put(places, IS_PROCESSED, at, at + FLAG_NAME + (isTrue ? 4 : 5), to);
-  // or `tags`, whose first one may begin with that letter, or `created_at`
-  const hasUser = record[at + 1] !== LETTER_T && record[at + 9] === LETTER_B;
-  at = put(places, CREATED_BY, at, hasUser ? endOfDigits(record, at + USER_NAME, to) : 0, to);
-  if (last < TAGS) return;
-  // what stands behind them has always the same length
-  const hasTags = record[at + 1] === LETTER_T;
-  at = put(places, TAGS, at, hasTags ? Math.max(at, to - TIMES_BYTES) : 0, to);
-  if (last < CREATED_AT) return;
-  at = put(places, CREATED_AT, at, at + CREATED_NAME + TIME_BYTES, to);
-  put(places, MODIFIED_AT, at, at + MODIFIED_NAME + TIME_BYTES, to);
-}
-
-/** Whether members have the names, commas and braces of a rendered record, which ends at `to`. */
-export function isRendered(record: Uint8Array, places: MemberPlaces, to: number): boolean {
-  let at = places[0]! - 1;
-  for (let member = 0; member <= LAST_MEMBER; member++) {
-    if (places[2 * member + 1] === 0) continue;
-    if (record[at++] !== (member === 0 ? BRACE_OPEN : COMMA)) return false;
-    const name = NAMES[member]!;
-    // the first letter and the end tell one from all others
-    const isNamed = record[at + 1] === name[1] && record[at + name.length - 1] === COLON;
-    if (!isNamed || record[at] !== QUOTE) return false;
-    at = places[2 * member + 1]!;
+  members: Members,
+  numbers: readonly number[],
+  target: Uint8Array,
+  at: number,
+): number {
+  let end = at;
+  for (const member of numbers) {
+    const isFlag = member === IS_PROCESSED;
+    if (!isFlag && !members.has(member)) continue;
+    if (end > at) target[end++] = COMMA;
+    const { before, after } = isFlag ? FLAGS[+members.isProcessed]! : AROUND[member]!;
+    end = copyBytes(before, 0, before.length, target, end);
+    end = copyBytes(record, members.starts[member]!, members.ends[member]!, target, end);
+    end = copyBytes(after, 0, after.length, target, end);
   }
-  return at === to - 1 && record[at] === BRACE_CLOSE;
+  return end;
 }
 
-/** Notes where a member is, `end` being 0 where there is none; returns where the next begins. */
-function put(places: MemberPlaces, member: number, at: number, end: number, to: number): number {
-  const last = Math.min(end, to);
-  places[2 * member] = Math.min(at, last);
-  places[2 * member + 1] = last;
-  // a comma stands between two members
-  return end === 0 ? at : last + 1;
+/** Writes a record with some of its keys to `target` from `at` on; returns where it ends. */
+export type WriteRecord = (record: StoredRecord, target: Uint8Array, at: number) => number;
+
+/** Makes what writes the JSON of records with these keys and no others. */
+export function createProjection(keys: readonly RecordKey[] = RECORD_KEYS): WriteRecord {
+  const members = new Members();
+  const numbers = keys.map(memberOf);
+  return (record, target, at) => {
+    members.find(record);
+    target[at] = BRACE_OPEN;
+    const end = writeMembers(record, members, numbers, target, at + 1);
+    target[end] = BRACE_CLOSE;
+    return end + 1;
+  };
 }
 
-function endOfDigits(record: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && record[at]! >= ZERO && record[at]! <= NINE) at++;
-  return at;
+/** Makes what shows the JSON of records with these keys, all where undefined. */
+export function showing(keys?: readonly RecordKey[]): (record: StoredRecord) => Buffer {
+  const project = createProjection(keys);
+  return (record) => {
+    const target = Buffer.allocUnsafe(renderedLength(record));
+    return target.subarray(0, project(record, target, 0));
+  };
 }
 
-/** The place behind the closing quote of a coordinate: eight digits stand behind its point. */
-function endOfDegrees(record: Uint8Array, from: number, to: number): number {
-  let at = from;
-  while (at < to && record[at] !== POINT) at++;
-  return at + 10;
-}
+/** The JSON of a record. */
+export const rendered: (record: StoredRecord) => Buffer = showing();
 
-function endOfText(record: Uint8Array, from: number, to: number): number {
-  for (let at = from; at < to; at++) {
-    const byte = record[at];
-    if (byte === QUOTE) return at + 1;
-    if (byte === BACKSLASH) at++;
-  }
-  return to;
-}
-
-/** Whether the text between the quotes of a JSON string, bytes `from` to `to - 1`, has escapes. */
+/** Whether the text of a JSON string, bytes `from` to `to - 1`, has escapes. */
 export function hasEscape(source: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
   return false;
 }
 
-/** The text of a JSON string whose quotes are the first and the last of these bytes. */
+/** The text that JSON has in these bytes, between its quotes. */
 export function textOf(source: Uint8Array, from: number, to: number): string {
-  return JSON.parse(Buffer.from(source.subarray(from, to)).toString());
-}
-
-/** Copies the members of these ascending numbers, with commas; returns where they end. */
-export function copyMembers(
-  record: Uint8Array,
-  places: MemberPlaces,
-  members: readonly number[],
-  target: Uint8Array,
-  at: number,
-): number {
-  let end = at;
-  for (let i = 0; i < members.length; i++) {
-    const from = places[2 * members[i]!]!;
-    if (from === 0) continue;
-    let to = places[2 * members[i]! + 1]!;
-    // neighbours are copied in one go, the commas between them included
-    for (; i + 1 < members.length; i++) {
-      const next = places[2 * members[i + 1]!]!;
-      if (next !== 0 && next !== to + 1) break;
-      if (next !== 0) to = places[2 * members[i + 1]! + 1]!;
-    }
-    if (end > at) target[end++] = COMMA;
-    end = copyBytes(record, from, to, target, end);
-  }
-  return end;
-}
-
-/** Copies bytes `from` to `to - 1`; returns where they end in `target`. */
-export function copyBytes(
-  source: Uint8Array,
-  from: number,
-  to: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  const move = at - from;
-  if (to - from < LEAST_SET) for (let i = from; i < to; i++) target[i + move] = source[i]!;
-  else target.set(source.subarray(from, to), at);
-  return to + move;
+  return JSON.parse(`"${Buffer.from(source.subarray(from, to))}"`);
 }

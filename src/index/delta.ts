@@ -1,3 +1,4 @@
+import type { StoredRecord } from '../formats/record-layout.js';
 import { sharedArray } from '../model/memory.js';
 import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
@@ -28,7 +29,7 @@ export interface Delta extends OrderKeys {
   /** Ascending: the numbers under which the points were accepted. */
   readonly sequence: Float64Array;
   readonly ends: Uint32Array;
-  /** The rendered JSON of each row, end to end, then {@link SPARE_BYTES}. */
+  /** The stored record of each row, end to end, then {@link SPARE_BYTES}. */
   readonly bytes: Uint8Array;
   /** The same memory, to be read in words. */
   readonly words: DataView;
@@ -61,7 +62,7 @@ export interface DeltaSize {
 export interface AcceptedPoint {
   readonly sequence: number;
   readonly point: Point;
-  readonly record: Uint8Array;
+  readonly record: StoredRecord;
 }
 
 /** Columns with a number a row. */
@@ -153,7 +154,7 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
   Atomics.store(delta.published, 0, length);
 }
 
-export function deltaRecord(delta: Delta, row: DeltaRow): Uint8Array {
+export function deltaRecord(delta: Delta, row: DeltaRow): StoredRecord {
   return delta.bytes.subarray(endBefore(delta.ends, row), delta.ends[row]);
 }
 

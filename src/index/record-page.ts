@@ -1,16 +1,13 @@
 import { MAX_RECORD_BYTES } from '../formats/block.js';
+import { createProjection, LONG, renderedLength } from '../formats/record-layout.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
 import { CHUNK_BITS, type Records, recordStart } from './records.js';
+import { OVERRUN, renderRecord } from './render-record.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
-/** Bytes that are copied at a time. */
-const STRIDE = 32;
-
-/** Room for the longest record, and for a page of ordinary ones. */
-const STAGE_BYTES = MAX_RECORD_BYTES + 64 * 1024;
 
 /** The records of a page, found and on their way to the processor. */
 export interface FetchedPage extends Pick<Records, 'memories' | 'words'> {
@@ -18,7 +15,7 @@ export interface FetchedPage extends Pick<Records, 'memories' | 'words'> {
   /** Start and end of each record in turn, in its memory. */
   readonly places: Int32Array;
   readonly memoryOf: Int32Array;
-  /** Bytes of all records with commas between them. */
+  /** Bytes of the JSON of all records, with commas between them. */
   readonly size: number;
 }
 
@@ -67,31 +64,33 @@ export function fetchPage(
     memoryOf[i] = at < 0 ? records.memoryOf[row >>> CHUNK_BITS]! : records.memories.length;
     size += end - start;
   }
-  const page = { memories, words, count, places, memoryOf, size };
   for (let from = 0; from < count; ) {
-    const to = endOfRun(page, from);
+    const to = endOfRun(memoryOf, count, from);
     fetchLines(memories[memoryOf[from]!]!, places, from, to);
     from = to;
   }
-  return page;
+  for (let i = 0; i < count; i++) {
+    const place = places[2 * i]!;
+    size += renderedLength(memories[memoryOf[i]!]!, 0, place);
+  }
+  return { memories, words, count, places, memoryOf, size };
 }
 
 /** The end of the records from `from` on that lie in one memory. */
-function endOfRun({ memoryOf, count }: FetchedPage, from: number): number {
+function endOfRun(memoryOf: Int32Array, count: number, from: number): number {
   let to = from + 1;
   while (to < count && memoryOf[to] === memoryOf[from]) to++;
   return to;
 }
 
-/** Reads a byte of the first five cache lines and of the last of each record. */
+/** Reads a byte of the first three cache lines and of the last of each record. */
 function fetchLines(memory: Uint8Array, places: Int32Array, from: number, to: number): void {
   let mixed = 0;
   for (let i = from; i < to; i++) {
     const at = places[2 * i]!;
     // nine records of ten have no more lines, and behind the last record there is room
     mixed ^= memory[at]! ^ memory[at + CACHE_LINE]! ^ memory[at + 2 * CACHE_LINE]!;
-    mixed ^=
-      memory[at + 3 * CACHE_LINE]! ^ memory[at + 4 * CACHE_LINE]! ^ memory[places[2 * i + 1]!]!;
+    mixed ^= memory[places[2 * i + 1]!]!;
   }
   // never true of bytes; without a use of `mixed` the compiler would leave the loads out
   if (mixed > 255) throw new Error('Expected bytes.');
@@ -101,97 +100,53 @@ export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
   return memoryOf(page, index).subarray(page.places[2 * index], page.places[2 * index + 1]);
 }
 
-export function longestRecord({ places, count }: FetchedPage): number {
+/** Bytes of the longest record as JSON. */
+export function longestRecord(page: FetchedPage): number {
   let longest = 0;
-  for (let i = 0; i < count; i++) longest = Math.max(longest, places[2 * i + 1]! - places[2 * i]!);
+  for (let i = 0; i < page.count; i++) {
+    longest = Math.max(longest, renderedLength(fetchedRecord(page, i)));
+  }
   return longest;
 }
 
-export interface PageCopier {
-  /** Of the pages that are copied, one at a time. */
-  readonly room: PageRoom;
-  /** Copies a page to `target` at `at`; returns where the page ends. */
-  copy(page: FetchedPage, target: Uint8Array, at: number): number;
-}
+/** For the last record of a page, behind which its target may have too little room. */
+const stage = Buffer.from(new ArrayBuffer(MAX_RECORD_BYTES + OVERRUN));
+const stageWords = new DataView(stage.buffer);
+/** For records with a text that takes long to copy, however it is done. */
+const renderLong = createProjection();
 
 /**
- * Makes a copier, which puts a comma between records. It puts pages together in memory of its own,
- * the stage, and copies them to their targets in one piece: the memory of a target is cold, and
- * records that are copied in words go beyond their ends.
+ * Writes the JSON of a page's records to `target` at `at`, with `separator` between them, a comma
+ * where it is not given; returns where the page ends.
  */
-export function createPageCopier(): PageCopier {
-  const stage = new Uint8Array(STAGE_BYTES);
-  const stageWords = new DataView(stage.buffer);
-
-  /**
-   * Copies records `from` to `to - 1` of the page, all of one memory, a comma before each but the
-   * page's first; returns where they end. Records are copied by words of eight bytes: `set` and
-   * `copyWithin` go byte by byte where memory is shared, and need a view of each record. The last
-   * words of a record bring bytes of the next record with them, which the next copy overwrites.
-   */
-  function copyRun(
-    words: DataView,
-    places: Int32Array,
-    from: number,
-    to: number,
-    target: Uint8Array,
-    at: number,
-  ): number {
-    let position = at;
-    let end = 0;
-    for (let i = from; i < to; i++) {
-      const recordAt = places[2 * i]!;
-      const recordEnd = places[2 * i + 1]!;
-      if (end + 1 + recordEnd - recordAt + STRIDE > STAGE_BYTES) {
-        position = unload(end, target, position);
-        end = 0;
-      }
-      if (i > 0) stage[end++] = COMMA;
-      const move = end - recordAt;
-      // words are read as floats, since integers of 64 bits are objects; no UTF-8 text has the
-      // bytes of a NaN. The farthest word goes first, so that one check of bounds stands for four
-      for (let word = recordAt; word < recordEnd; word += STRIDE) {
-        const fourth = words.getFloat64(word + 24, true);
-        const third = words.getFloat64(word + 16, true);
-        const second = words.getFloat64(word + 8, true);
-        const first = words.getFloat64(word, true);
-        stageWords.setFloat64(word + move + 24, fourth, true);
-        stageWords.setFloat64(word + move + 16, third, true);
-        stageWords.setFloat64(word + move + 8, second, true);
-        stageWords.setFloat64(word + move, first, true);
-      }
-      end = recordEnd + move;
+export function copyPage(
+  page: FetchedPage,
+  target: Uint8Array,
+  at: number,
+  separator: number = COMMA,
+): number {
+  const { memories, words, memoryOf, count, places } = page;
+  const targetWords = new DataView(target.buffer, target.byteOffset, target.length);
+  let end = at;
+  for (let i = 0; i < count; i++) {
+    const record = places[2 * i]!;
+    const memory = memories[memoryOf[i]!]!;
+    const ownWords = words[memoryOf[i]!]!;
+    if (i > 0) target[end++] = separator;
+    if (memory[record]! & LONG) {
+      end = renderLong(fetchedRecord(page, i), target, end);
+    } else if (i < count - 1) {
+      end = renderRecord(memory, ownWords, record, target, targetWords, end);
+    } else {
+      const size = renderRecord(memory, ownWords, record, stage, stageWords, 0);
+      target.set(stage.subarray(0, size), end);
+      end += size;
     }
-    return unload(end, target, position);
   }
-
-  /** Copies the first `end` bytes of the stage; returns where they end in `target`. */
-  function unload(end: number, target: Uint8Array, at: number): number {
-    target.set(stage.subarray(0, end), at);
-    return at + end;
-  }
-
-  return {
-    room: new PageRoom(),
-    copy(page, target, at) {
-      const { count, places } = page;
-      let position = at;
-      for (let from = 0; from < count; ) {
-        const to = endOfRun(page, from);
-        position = copyRun(wordsOf(page, from), places, from, to, target, position);
-        from = to;
-      }
-      return position;
-    },
-  };
+  return end;
 }
 
 /** The memory that has a record of a page, at the places that the page says. */
 export function memoryOf({ memories, memoryOf }: FetchedPage, index: number): Uint8Array {
   return memories[memoryOf[index]!]!;
-}
-
-/** The same memory, to be read in words. */
-export function wordsOf({ words, memoryOf }: FetchedPage, index: number): DataView {
-  return words[memoryOf[index]!]!;
 }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { StoredRecord } from '../formats/record-layout.js';
 import { sharedArray } from '../model/memory.js';
 import type { Row } from './order.js';
 
@@ -14,7 +15,7 @@ const MOST_BYTES = 2 ** 30;
 export const SPARE_BYTES = 512;
 
 /**
- * The rendered JSON of every record, end to end in row order as files have them, so that a run of
+ * The stored records, end to end in row order as files have them, so that a run of
  * rows is read straight to its place. A generation that was merged has the records of most rows
  * where the generation before has them, and those of the last rows in a memory of their own.
  */
@@ -134,8 +135,8 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 }
 
 /**
- * Copies bytes `from` to `to - 1`, in words for half of what a view of them and `set` take; no UTF-8
- * text has the bytes of a NaN.
+ * Copies bytes `from` to `to - 1`, in words for half of what a view of them and `set` take; no
+ * stored record has the bytes of a NaN.
  */
 function copyWords(source: DataView, from: number, to: number, target: DataView, at: number): void {
   const move = at - from;
@@ -160,7 +161,7 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   return pieces;
 }
 
-export function recordBytes(records: Records, row: Row): Uint8Array {
+export function recordBytes(records: Records, row: Row): StoredRecord {
   return memoryOf(records, row).subarray(recordStart(records, row), records.ends[row]);
 }
 

@@ -33,3 +33,20 @@ export function joinedArray<T extends Numbers>(
   joined.set(other, one.length);
   return joined;
 }
+
+/** A view and a call of `set` take as long as copying this many bytes one by one. */
+const LEAST_SET = 64;
+
+/** Copies bytes `from` to `to - 1`; returns where they end in `target`. */
+export function copyBytes(
+  source: Uint8Array,
+  from: number,
+  to: number,
+  target: Uint8Array,
+  at: number,
+): number {
+  const move = at - from;
+  if (to - from < LEAST_SET) for (let i = from; i < to; i++) target[i + move] = source[i]!;
+  else target.set(source.subarray(from, to), at);
+  return to + move;
+}

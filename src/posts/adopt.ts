@@ -1,7 +1,8 @@
 import type { Logger } from 'pino';
+import { storePoint } from '../formats/record-layout.js';
 import type { AcceptedPoint } from '../index/delta.js';
 import { firstAbove, rankOf } from '../index/order.js';
-import { readPoint } from '../model/point.js';
+import { type Problem, readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
 import type { Generation } from '../reload/current.js';
@@ -169,10 +170,8 @@ export function standingOf(
 /** A post as it is served. Throws an InputError where somebody has edited it. */
 export function acceptedOf({ sequence, record, point: known }: Post): AcceptedPoint {
   const point = known ?? readPoint(parsed(sequence, record), () => {});
-  if (!Array.isArray(point)) {
-    return { sequence, point: point as AcceptedPoint['point'], record: Buffer.from(record) };
-  }
-  const [{ field, reason }] = point;
+  if ('id' in point) return { sequence, point, record: storePoint(point) };
+  const [{ field, reason }] = point as readonly [Problem];
   throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
 }
 

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
+import { rendered } from '../formats/record-layout.js';
 import { createThrottleMemory, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
@@ -168,7 +169,7 @@ function hasImage({ generation }: Cell, address: string): boolean {
   const { byId, records } = generation.engine.dataset;
   const rank = rankOf(byId, Number(address.split('/').at(-2)));
   if (rank < 0) return false;
-  return imageOf(Buffer.from(recordBytes(records, byId.rows[rank]!)).toString()) === address;
+  return imageOf(rendered(recordBytes(records, byId.rows[rank]!)).toString()) === address;
 }
 
 function imageOf(record: string): string | undefined {

@@ -1,4 +1,5 @@
-import { copyBytes, hasEscape, textOf } from '../formats/record-layout.js';
+import { hasEscape, textOf } from '../formats/record-layout.js';
+import { copyBytes } from '../model/memory.js';
 import { EXTENT } from './grid.js';
 
 /** What a property of a feature may be; numbers are whole. */
@@ -108,7 +109,7 @@ export class LayerWriter {
   /** The same for a text as JSON has it between its quotes. */
   ownJsonText(source: Uint8Array, from: number, to: number): Place {
     if (!hasEscape(source, from, to)) return this.ownText(source, from, to);
-    return this.own(textOf(source, from - 1, to + 1));
+    return this.own(textOf(source, from, to));
   }
 
   begin(id: number = NO_ID): void {

@@ -1,11 +1,5 @@
 import { wholeNumber } from '../formats/attributes.js';
-import {
-  createMemberPlaces,
-  findMembers,
-  memberOf,
-  textOf,
-  valueStart,
-} from '../formats/record-layout.js';
+import { Members, memberOf, textOf } from '../formats/record-layout.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
@@ -103,14 +97,14 @@ function statusWriter(
   layer: LayerWriter,
   facts: Facts,
 ): (row: Row, records: FetchedPage | undefined, index: number) => Place {
-  const places = createMemberPlaces();
+  const members = new Members();
   /** Places of the statuses that many rows have. */
   const frequent: Place[] = [];
 
   function read(page: FetchedPage, index: number): Place {
     const memory = memoryOf(page, index);
-    findMembers(memory, places, STATUS, page.places[2 * index], page.places[2 * index + 1]);
-    return layer.shared(textOf(memory, valueStart(places, STATUS), places[2 * STATUS + 1]!));
+    members.find(memory, page.places[2 * index]);
+    return layer.shared(textOf(memory, members.starts[STATUS]!, members.ends[STATUS]!));
   }
 
   // read from the record where few rows have it, else known by a bit
@@ -133,23 +127,22 @@ function memberWriter(
   const wanted = fields
     .filter((key) => !IN_COLUMNS.includes(key))
     .map((key) => ({ key, member: memberOf(key), name: layer.key(key) }));
-  const last = Math.max(...wanted.map(({ member }) => member));
-  const places = createMemberPlaces();
+  const members = new Members();
 
   /** Tags, as their JSON, and users are those of many points. */
   function placeOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
-    if (key === 'tags') return layer.shared(Buffer.from(record.subarray(from, to)).toString());
+    if (key === 'tags') return layer.shared(`[${Buffer.from(record.subarray(from, to))}]`);
     if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
-    return layer.ownJsonText(record, from + 1, to - 1);
+    return layer.ownJsonText(record, from, to);
   }
 
   return (page, index) => {
     const record = memoryOf(page, index);
-    findMembers(record, places, last, page.places[2 * index], page.places[2 * index + 1]);
+    members.find(record, page.places[2 * index]);
     for (const { key, member, name } of wanted) {
-      const end = places[2 * member + 1]!;
-      if (end === 0) continue;
-      layer.property(name, placeOf(key, record, valueStart(places, member), end));
+      if (!members.has(member)) continue;
+      const { starts, ends } = members;
+      layer.property(name, placeOf(key, record, starts[member]!, ends[member]!));
     }
   };
 }

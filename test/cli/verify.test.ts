@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
+import { type RecordTexts, storePoint, storeTexts } from '../../src/formats/record-layout.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
@@ -74,7 +75,7 @@ test('a file of no points, or a page of a longer list, is good where that is acc
 
   const path = join(folder, 'page.json');
   const next = 'http://127.0.0.1/rest/map_data_points/?page=2';
-  const page = `{"count":2,"next":"${next}","previous":null,"results":[${GOOD}]}`;
+  const page = `{"count":2,"next":"${next}","previous":null,"results":[${JSON_OF_GOOD}]}`;
   const why = `a page of a longer list: it has a next page, "${next}"`;
   writeFileSync(path, page);
   await says(path, 1, [`page.json: is ${why}; fetch`]);
@@ -92,7 +93,7 @@ const SAMPLES: Readonly<Record<string, [isRead: boolean, why?: RegExp]>> = {
   watermark: [true],
   'invalid-id-twice': [true, /record 3 \(id 2\): the id occurs twice/],
   'invalid-column': [true, /record 1 \(id 3\): says lon 0, its column 0.5/],
-  'invalid-record': [true, /record 1 \(id 3\): lat: is required/],
+  'invalid-record': [true, /record 1 \(id 3\): lat: must be a decimal number/],
   'invalid-attribute': [
     true,
     /record 2 \(id 2\): says {"status":"NEW","is_processed":true,"image":true/,
@@ -100,7 +101,7 @@ const SAMPLES: Readonly<Record<string, [isRead: boolean, why?: RegExp]>> = {
   'cut-short': [false, /does not end with a footer/],
   'something-added': [false, /does not end with a footer/],
   'flipped-bit': [false, /broken at byte \d+: the checksum is/],
-  'version-3': [false, /format version 3,.*reads version 2/],
+  'version-2': [false, /format version 2,.*reads version 3/],
   'status-9': [false, /point 0 of the block: status must be below 1, got 9/],
   'blocks-swapped': [false, /expected block 0, got block 1/],
   'wrong-count': [false, /promises 4 points, the footer counts 3/],
@@ -121,42 +122,52 @@ test('each sample file is read or refused, and verified, as it should be', async
   }
 });
 
-/** A block of one point, whose record is this text. */
-function recordBlock(record: string | Buffer): PointBlock {
-  const records = Buffer.from(record as string);
-  const block = blockOf([point({ id: 5, tags: ['a'] })]);
-  return { ...block, length: Uint32Array.of(records.length), records };
+/** A block of one point, whose stored record is this. */
+function recordBlock(records: Buffer): PointBlock {
+  return { ...blockOf([point(FIELDS)]), length: Uint32Array.of(records.length), records };
 }
 
-const GOOD = renderPoint(point({ id: 5, tags: ['a'] }));
+const FIELDS = { id: 5, tags: ['a'], comment: 'abcd' };
+const GOOD = storePoint(point(FIELDS));
+const JSON_OF_GOOD = renderPoint(point(FIELDS));
+const TIME = '2023-05-01T12:00:00.000000+00:00';
+const TEXTS: RecordTexts = {
+  ...{ id: '5', status: 'NEW', comment: 'abcd', image: '', lat: '60.17000000', lon: '24.94000000' },
+  ...{ isProcessed: false, createdBy: '', tags: '"a"', createdAt: TIME, modifiedAt: TIME },
+};
 const broken = Buffer.from(GOOD);
-broken[broken.indexOf('"a"') + 1] = 0xff;
-const overlong = Buffer.from(GOOD.replace('"a"', '"😀"'));
+broken[broken.indexOf('abcd')] = 0xff;
+const overlong = Buffer.from(GOOD);
 // three bytes of four decode to one replacement character, which has three bytes itself
-overlong[overlong.indexOf('"😀"') + 4] = 0x61;
+overlong.set(Buffer.from('😀').subarray(0, 3), overlong.indexOf('abcd'));
+const twice = Buffer.concat([GOOD, Buffer.from(TIME)]);
+twice[0]! ^= 2;
 
-const RECORDS: readonly (readonly [record: string | Buffer, why: RegExp])[] = [
-  [GOOD.replace(',', ';'), /is no JSON/],
-  [GOOD.replace(',', ', '), /not written the way the API renders it/],
-  [GOOD.replace(/("id":5),("status":"NEW")/, '$2,$1'), /the way the API/],
-  [GOOD.replace('{', '{"photo":1,'), /may not have: photo/],
-  [GOOD.replace('["a"]', '[]'), /the way the API/],
-  [GOOD.replace('"NEW"', 'null'), /the way the API/],
-  [GOOD.replace('false', '0').replace('60.', '960.'), /lat: must.*; is_processed: must/],
-  [GOOD.replace('"60.17000000"', '60.17000000'), /the way the API/],
+const RECORDS: readonly (readonly [record: Partial<RecordTexts> | Buffer, why: RegExp])[] = [
+  [{ comment: 'a"' }, /is no JSON/],
+  [{ id: '05' }, /is no JSON/],
+  [{ tags: '"a", "b"' }, /not written the way the API renders it/],
+  [{ tags: '"\\u0061"' }, /the way the API/],
+  [{ comment: '\\/' }, /the way the API/],
+  [{ status: '' }, /the way the API/],
+  [{ comment: '","photo":"1' }, /may not have: photo/],
+  [{ status: 'OLD","status":"NEW' }, /the way the API/],
+  [{ lat: '960.17000000', createdBy: '5.5' }, /lat: must.*; created_by: must/],
+  [twice, /the way the API/],
   [broken, /is no UTF-8/],
   [overlong, /is no UTF-8/],
-  [GOOD.replace('"id":5', '"id":6'), /says id 6, its column 5/],
-  [GOOD.replace('60.17', '60.18'), /says lat 60.18, its column 60.17/],
-  [GOOD.replace('12:00:00.000000', '12:00:00.000001'), /says created_at/],
-  [GOOD.replace(/12:00(.{18})$/, '12:01$1'), /says modified_at/],
+  [{ id: '6' }, /says id 6, its column 5/],
+  [{ lat: '60.18000000' }, /says lat 60.18, its column 60.17/],
+  [{ createdAt: TIME.replace('0+', '1+'), modifiedAt: TIME }, /says created_at/],
+  [{ modifiedAt: TIME.replace('0+', '1+') }, /says modified_at/],
 ];
 
 test('a record that is not what the API renders, or not what its columns say, is not good', async () => {
   const folder = makeFolder();
   for (const [index, [record, why]] of RECORDS.entries()) {
     const path = join(folder, `${index}.waypost`);
-    writeNative(path, [recordBlock(record)]);
+    const stored = record instanceof Buffer ? record : storeTexts({ ...TEXTS, ...record });
+    writeNative(path, [recordBlock(stored)]);
     await says(path, 1, [/record 1 \(id 5\): /, why]);
   }
 });
@@ -200,7 +211,7 @@ test('the first ten reasons are shown, all are counted', async () => {
 test('rows: every invalid record is found, and as many as allowed are', async () => {
   const path = join(makeFolder(), 'rows.ndjson');
   const bad = '{"id":6,"lat":"91","lon":"0","created_at":"today"}';
-  writeFileSync(path, [GOOD.replace('{', '{"photo":1,'), bad, bad, bad, ''].join('\n'));
+  writeFileSync(path, [`{"photo":1,${JSON_OF_GOOD.slice(1)}`, bad, bad, bad, ''].join('\n'));
   await says(path, 1, [
     /ndjson, 1 point\n/,
     /3 invalid records\n/,

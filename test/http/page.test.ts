@@ -1,8 +1,9 @@
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
+import { renderedLength } from '../../src/formats/record-layout.js';
 import { pointRecords } from '../../src/http/formats/representation.js';
 import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
 import type { Dataset } from '../../src/index/dataset.js';
-import { createPageCopier } from '../../src/index/record-page.js';
+import { PageRoom } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
 import { tokenKey } from '../../src/posts/tokens/file.js';
 import { startApp, startNotes } from '../support/app.js';
@@ -166,13 +167,14 @@ test('the bound may not be below a record', async () => {
 
 test('1,100 of the longest records: nothing is copied to find out', () => {
   const count = 1_100;
-  const records = allocateRecords(new Uint32Array(count).fill(MAX_RECORD_BYTES));
+  const bytes = MAX_RECORD_BYTES - renderedLength(new Uint8Array(1), 0);
+  const records = allocateRecords(new Uint32Array(count).fill(bytes));
   const rows = Uint32Array.from({ length: count }, (_, row) => row);
   const before = process.memoryUsage().arrayBuffers;
   const page = pointRecords(
     { records, count } as Dataset,
     { rows, length: 1_000, delta: undefined },
-    createPageCopier(),
+    new PageRoom(),
   );
   const { count: found, size } = page;
   assert.is(size, 1_000 * MAX_RECORD_BYTES + 999);

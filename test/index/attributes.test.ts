@@ -1,13 +1,13 @@
 import { Random } from '../../src/cli/generate/random.js';
+import { storePoint, storeTexts } from '../../src/formats/record-layout.js';
 import { buildOrder, type Order } from '../../src/index/order.js';
 import { buildCrossTable, countCells } from '../../src/index/orders.js';
 import * as postings from '../../src/index/postings.js';
-import { renderPoint } from '../../src/model/point.js';
 import * as support from '../support/notes.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 const { bytesOf, frequentTexts, NOBODY, numberOf, rowsWith } = postings;
-const { attributesOfTexts, pointOf, STATUSES, scatterNotes, TAGS } = support;
+const { attributesOfRecords, pointOf, STATUSES, scatterNotes, TAGS } = support;
 type Note = support.Note;
 
 /** The rows of a value, whichever form they have. */
@@ -24,7 +24,7 @@ function rowsOf(notes: readonly Note[], test: (note: Note) => boolean): number[]
 }
 
 const notes = scatterNotes(99, 3_000);
-const attributes = attributesOfTexts(notes.map((note) => renderPoint(pointOf(note))));
+const attributes = attributesOfRecords(notes.map((note) => storePoint(pointOf(note))));
 
 test('each value has the rows whose records say so, frequent ones by bits and rare ones by lists', () => {
   const { status, tags, createdBy, isProcessed, hasImage } = attributes;
@@ -66,25 +66,30 @@ test('texts and users stand in ascending order, each once', () => {
   assert.is(users[0], NOBODY);
 });
 
-test('a record in another form has no attributes, and none is read beyond its end', () => {
-  const [whole] = notes.map((note) => renderPoint(pointOf({ ...note, tags: ['x', 'y'] })));
-  const cut = Array.from(whole!, (_, length) => whole!.slice(0, length));
-  const texts = [
-    ...cut.filter(({ length }) => length >= 2),
-    '{}',
-    '{"id":1}',
-    '{"id":1,"status":"A"}',
-    ' '.repeat(300),
-  ];
-  const swapped = texts.flatMap((text) => [text, text.replaceAll('"', "'"), text.toUpperCase()]);
-  const { tags, hasImage, createdBy } = attributesOfTexts(swapped);
-  assert.is(tags.texts.ends.length, 0);
-  assert.is(hasImage.counts[1], 0);
+test('a record whose tags are no list of texts has no attributes', () => {
+  const time = '2024-02-29T12:00:00.000000+02:00';
+  const texts = {
+    id: '1',
+    status: 'A',
+    comment: '',
+    image: 'a',
+    lat: '1.00000000',
+    lon: '1.00000000',
+  };
+  const others = { isProcessed: true, createdBy: '7', createdAt: time, modifiedAt: time };
+  const whole = '"x","a\\"","é"';
+  const cut = Array.from(whole, (_, length) => whole.slice(0, length)).slice(1);
+  const good = new Set(['"x"', '"x",', '"x","a\\""', '"x","a\\"",']);
+  const bad = [...cut.filter((tags) => !good.has(tags)), 'x', ' "x"', '"x""y"', '["x"]', '"\\'];
+  const stored = bad.map((tags) => storeTexts({ ...texts, ...others, tags }));
+  const { status, tags, hasImage, isProcessed, createdBy } = attributesOfRecords(stored);
+  assert.ok(tags.postings.counts.every((count) => count === 0));
+  assert.equal([status.texts.ends.length, hasImage.counts[1], isProcessed.counts[1]], [1, 0, 0]);
   assert.equal([...createdBy.users], [NOBODY]);
 });
 
 test('no points', () => {
-  const { status, createdBy } = attributesOfTexts([]);
+  const { status, createdBy } = attributesOfRecords([]);
   assert.is(status.texts.ends.length, 0);
   assert.is(numberOf(status.texts, bytesOf('NEW')), -1);
   assert.equal([...createdBy.postings.counts], [0]);

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openNative } from '../../src/formats/native/read.js';
+import { rendered } from '../../src/formats/record-layout.js';
 import { BLOCK_ROWS, cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset, type DatasetParts } from '../../src/index/dataset.js';
@@ -40,9 +41,9 @@ async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promi
     const [created, modified] = [keyOf(byCreatedAt), keyOf(byModifiedAt)];
     if (created !== note.created) assert.is(created, note.created, `note ${note.id}`);
     if (modified !== note.modified) assert.is(modified, note.modified, `note ${note.id}`);
-    const text = Buffer.from(recordBytes(records, row)).toString();
-    const rendered = texts.get(note);
-    if (text !== rendered) assert.is(text, rendered, `note ${note.id}`);
+    const text = rendered(recordBytes(records, row)).toString();
+    const wanted = texts.get(note);
+    if (text !== wanted) assert.is(text, wanted, `note ${note.id}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Random } from '../../src/cli/generate/random.js';
 import { isInKdOrder } from '../../src/formats/kd-order.js';
+import { rendered, storePoint } from '../../src/formats/record-layout.js';
 import { appendBlocks, type Blocks, cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
@@ -10,7 +11,7 @@ import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js
 import { renderPoint } from '../../src/model/point.js';
 import { Engine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, engineOf, idsOf, readerOf } from '../support/engine.js';
-import { attributesOfTexts, type Note, pointOf, scatterNotes } from '../support/notes.js';
+import { attributesOfRecords, type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
 const SEED = 47;
@@ -45,11 +46,11 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
   const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
   assert.equal(orders, buildOrders(structuredClone(keys)), label);
   for (const [row, note] of rows.entries()) {
-    const text = Buffer.from(recordBytes(parts.records, row)).toString();
+    const text = rendered(recordBytes(parts.records, row)).toString();
     assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);
   }
-  const texts = rows.map((note) => renderPoint(pointOf(note)));
-  assert.equal(parts.attributes, attributesOfTexts(texts), label);
+  const stored = rows.map((note) => storePoint(pointOf(note)));
+  assert.equal(parts.attributes, attributesOfRecords(stored), label);
   assert.equal(parts.thinning, thinningOf(keys.id), label);
   assert.equal(parts.rowHashes, rowHashesOf(keys.id, keys.createdAt), label);
 }

@@ -1,6 +1,7 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
-import { createPageCopier, type FetchedPage, fetchPage } from '../../src/index/record-page.js';
+import { rendered, storePoint } from '../../src/formats/record-layout.js';
+import { copyPage, type FetchedPage, fetchPage } from '../../src/index/record-page.js';
 import {
   allocateRecords,
   CHUNK_BITS,
@@ -12,28 +13,38 @@ import {
   SPARE_BYTES,
   stretchOf,
 } from '../../src/index/records.js';
+import { type Point, renderPoint } from '../../src/model/point.js';
+import { point } from '../support/native.js';
 import { assert, test } from '../support/uvu.js';
 
 const SEED = 61;
-
-const copier = createPageCopier();
 
 const COUNT = 2 * CHUNK_ROWS + 500;
 /** Small memories: the first two chunks here do not fit one. */
 const MOST_BYTES = 100_000;
 
-const texts = Array.from({ length: COUNT }, (_, row) => `{"id":${row}${' '.repeat(row % 13)}}`);
-const records = recordsOf(texts);
+const points = Array.from({ length: COUNT }, (_, row) => {
+  const times = row % 3 === 0 ? { modified_at: '2023-06-01T09:00:00Z' } : {};
+  const texts = row % 5 === 0 ? { image: `/${'i'.repeat(row % 70)}`, status: 'OPENED' } : {};
+  const tags = row % 7 === 0 ? { tags: ['a', 'é'.repeat(row % 30 || 1)] } : {};
+  const user = row % 2 === 0 ? { created_by: row % 4 === 0 ? 2 ** 53 - 1 : row } : {};
+  const own = { id: row === 8 ? 2 ** 53 - 1 : row + 1, comment: '"'.repeat(row % 83) };
+  const place = { lat: (row % 181) - 90, lon: -(row % 181), is_processed: row % 11 === 0 };
+  return point({ ...own, ...place, ...times, ...texts, ...tags, ...user });
+});
+const texts = points.map(renderPoint);
+const records = recordsOf(points);
 
 /** Records put in their rows' places from a snapshot of another order, in uneven blocks. */
-function recordsOf(all: readonly string[]): Records {
-  const sizes = all.map((text) => Buffer.byteLength(text));
+function recordsOf(given: readonly Point[]): Records {
+  const all = given.map(storePoint);
+  const sizes = all.map(({ length }) => length);
   const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
   const order = new Permutation(SEED, all.length);
   const rows = Uint32Array.from(all, (_, index) => order.at(index));
   for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
-    const block = Array.from(rows.subarray(next, next + points), (row) => all[row]);
-    const source = Buffer.from(`<<${block.join('')}>>`).subarray(2, -2);
+    const block = Array.from(rows.subarray(next, next + points), (row) => all[row]!);
+    const source = Buffer.concat([Buffer.of(1, 2), ...block, Buffer.of(3)]).subarray(2, -1);
     const given = { rows: rows.subarray(next, next + block.length), bytes: source };
     const parts = divideRecords(made, given, CHUNK_BITS, Math.ceil(all.length / CHUNK_ROWS));
     for (const [range, part] of parts.entries()) {
@@ -54,7 +65,7 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
   const page = fetchOwn(records, rows, count);
   const { size } = page;
   const target = new Uint8Array(at + size + 10).fill(0x21);
-  const end = copier.copy(page, target, at);
+  const end = copyPage(page, target, at);
   assert.is(end, at + size);
   assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
   assert.ok(target.subarray(end).every((byte) => byte === 0x21));
@@ -64,7 +75,7 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
 /** Asserts that these records are in their rows. */
 function assertHas(made: Records, expected: readonly string[]): void {
   for (const [row, text] of expected.entries()) {
-    const found = Buffer.from(recordBytes(made, row)).toString();
+    const found = rendered(recordBytes(made, row)).toString();
     if (found !== text) assert.is(found, text, `row ${row}`);
   }
 }
@@ -75,8 +86,8 @@ function joined(rows: ArrayLike<number>, count: number): string {
 
 test('a record is where it was put', () => {
   assertHas(records, texts);
-  for (const [row, { length }] of texts.entries()) {
-    assert.is(fetchOwn(records, [row], 1).size, length, `row ${row}`);
+  for (const row of texts.keys()) {
+    assert.is(fetchOwn(records, [row], 1).size, Buffer.byteLength(texts[row]!), `row ${row}`);
   }
 });
 
@@ -106,13 +117,14 @@ test('runs, single rows and repeated rows in any order are copied one after the 
 });
 
 test('a stretch of rows is filled piece by piece, as a file has them', () => {
-  const sizes = texts.map((text) => text.length);
+  const stored = points.map(storePoint);
+  const sizes = stored.map(({ length }) => length);
   const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
   const borders = [0, 1, 500, CHUNK_ROWS, CHUNK_ROWS + 3, COUNT - 1, COUNT];
   for (const [i, to] of borders.entries()) {
     const from = borders[i - 1] ?? 0;
     const pieces = stretchOf(made, from, to);
-    const whole = Buffer.from(texts.slice(from, to).join(''));
+    const whole = Buffer.concat(stored.slice(from, to));
     const [first, last] = [from, to - 1].map((row) => made.memoryOf[row >> CHUNK_BITS]!);
     assert.is(pieces.length, from === to ? 0 : last! - first! + 1);
     let at = 0;
@@ -126,29 +138,34 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
 });
 
 test('records are bytes, not characters, and none are none', () => {
-  const made = recordsOf(['"Ääkkönen"', '"🗺"', '""']);
+  const some = ['Ääkkönen', '🗺', ''].map((comment, i) => point({ id: i + 1, comment }));
+  const made = recordsOf(some);
   const page = fetchOwn(made, [2, 1, 0], 3);
   const target = Buffer.alloc(page.size);
-  assert.is(copier.copy(page, target, 0), page.size);
-  assert.is(target.toString('utf8', 0, page.size), '"","🗺","Ääkkönen"');
+  assert.is(copyPage(page, target, 0), page.size);
+  assert.is(target.toString(), some.reverse().map(renderPoint).join(','));
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.memories.length, none.ends.length], [0, 0]);
   const empty = fetchOwn(none, [], 0);
   assert.is(empty.size, 0);
-  assert.is(copier.copy(empty, new Uint8Array(0), 0), 0);
+  assert.is(copyPage(empty, new Uint8Array(0), 0), 0);
 });
 
 test('records of any size are copied, whatever bytes they have', () => {
-  const sizes = [1, 7, 8, 9, 31, 32, 33, 300, 65_536, 70_000, MAX_RECORD_BYTES];
+  const least = Buffer.byteLength(renderPoint(point({ id: 1 })));
+  const most = MAX_RECORD_BYTES - least;
+  const sizes = [1, 7, 8, 9, 31, 32, 33, 300, 16_383, 16_384, 65_536, 70_000, most];
   // DEL and the longest characters among them: of all there is, they come closest to bytes that are
   // no number
   const letters = ['\x7f', '\u{10ffff}', '\u{3ffff}\x7f', 'ÿ', 'a\x7f\x7f\u{10ffff}'];
   const large = sizes.map((size, i) => {
     const letter = letters[i % letters.length]!;
-    return letter.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(letter))));
+    const comment = letter.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(letter))));
+    return point({ id: 1, comment });
   });
-  // between the large ones, which are in a chunk each, lie hardly any bytes
-  const made = recordsOf([...large, ...Array(CHUNK_ROWS).fill('""'), ...large]);
+  // between the large ones, which are in a chunk each, lie small ones
+  const small = point({ id: 2 });
+  const made = recordsOf([...large, ...Array<Point>(CHUNK_ROWS).fill(small), ...large]);
   const rowOf = (i: number): number => (i < sizes.length ? i : i + CHUNK_ROWS);
   const random = new Random(SEED, 'point');
   for (let round = 0; round < 300; round++) {
@@ -156,10 +173,9 @@ test('records of any size are copied, whatever bytes they have', () => {
     const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
     const page = fetchOwn(made, picked.map(rowOf), picked.length);
     const target = Buffer.alloc(page.size);
-    assert.is(copier.copy(page, target, 0), page.size);
-    const wanted = picked.map((i) => large[i % sizes.length]).join(',');
-    const found = target.toString('utf8', 0, page.size);
-    assert.ok(found === wanted, `seed ${SEED}, round ${round}: ${picked}`);
+    assert.is(copyPage(page, target, 0), page.size);
+    const wanted = picked.map((i) => renderPoint(large[i % sizes.length]!)).join(',');
+    assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${picked}`);
   }
 });
 
@@ -181,15 +197,12 @@ test('a memory has as many chunks as fit it, and one at least', () => {
 });
 
 test('records of the rows before stay where they are', () => {
-  const more = ['"more"', '"and more"'];
-  const own = [...texts.slice(2 * CHUNK_ROWS), ...more];
+  const more = ['more', 'and more'].map((comment, i) => point({ id: COUNT + i + 1, comment }));
+  const own = [...points.slice(2 * CHUNK_ROWS), ...more].map(storePoint);
   const lengths = Uint32Array.from(own, ({ length }) => length);
   const next = allocateRecords(lengths, records, 2 * CHUNK_ROWS);
-  for (let row = 2 * CHUNK_ROWS; row < COUNT; row++) {
-    recordBytes(next, row).set(recordBytes(records, row));
-  }
-  more.forEach((text, i) => void recordBytes(next, COUNT + i).set(Buffer.from(text)));
-  assertHas(next, [...texts, ...more]);
+  for (const [i, record] of own.entries()) recordBytes(next, 2 * CHUNK_ROWS + i).set(record);
+  assertHas(next, [...texts, ...more.map(renderPoint)]);
   assert.is(next.memories[0], records.memories[0]);
   // what no row has any more is let go
   assert.is(allocateRecords(lengths, next, CHUNK_ROWS).memories.length, 2);

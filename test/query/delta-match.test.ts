@@ -1,5 +1,5 @@
 import { appendToDelta, continueDelta } from '../../src/index/delta.js';
-import { createPageCopier, fetchPage } from '../../src/index/record-page.js';
+import { copyPage, fetchPage } from '../../src/index/record-page.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
@@ -117,7 +117,7 @@ test('a page of rows of both is copied record by record', () => {
     const { rows, length } = engine.run(query, {}, acceptedMatches(delta, 500, {}))!;
     const fetched = fetchPage(dataset, delta, rows, length);
     const target = Buffer.alloc(fetched.size + 10);
-    const end = createPageCopier().copy(fetched, target, 10);
+    const end = copyPage(fetched, target, 10);
     const wanted = idsOf(dataset, rows, length, delta).map((id) => texts.get(id));
     assert.is(target.subarray(10, end).toString(), wanted.join(','));
     assert.is(end, fetched.size + 10);

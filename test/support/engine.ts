@@ -2,6 +2,7 @@ import { pino } from 'pino';
 import { exportEncoder } from '../../src/exports/encoders.js';
 import { Export } from '../../src/exports/export-pieces.js';
 import type { PointBlock } from '../../src/formats/block.js';
+import { storePoint } from '../../src/formats/record-layout.js';
 import type { LoadReport, SnapshotReader } from '../../src/formats/snapshot.js';
 import type { ExportQuery } from '../../src/http/request/list-parameters.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
@@ -15,7 +16,6 @@ import {
   deltaLength,
 } from '../../src/index/delta.js';
 import { Budget } from '../../src/model/budget.js';
-import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Engine } from '../../src/query/engine.js';
@@ -94,7 +94,7 @@ export function idsOf(
 export function acceptedOf(notes: readonly Note[], first = 1): AcceptedPoint[] {
   return notes.map((note, i) => {
     const point = pointOf(note);
-    return { sequence: first + i, point, record: Buffer.from(renderPoint(point)) };
+    return { sequence: first + i, point, record: storePoint(point) };
   });
 }
 

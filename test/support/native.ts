@@ -6,10 +6,11 @@ import * as assert from 'uvu/assert';
 import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
+import { storePoint } from '../../src/formats/record-layout.js';
 import type { LoadReport, SnapshotReader, Watermark } from '../../src/formats/snapshot.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import type { Notification } from '../../src/model/notification.js';
-import { type Point, readPoint, renderPoint } from '../../src/model/point.js';
+import { type Point, readPoint } from '../../src/model/point.js';
 import { InputError } from '../../src/model/quote.js';
 import { makeFolder } from './folder.js';
 import { failure } from './uvu.js';
@@ -28,7 +29,7 @@ export function point(fields: Record<string, unknown>): Point {
 
 /** The points as one block. */
 export function blockOf(points: readonly Point[]): PointBlock {
-  const records = points.map((each) => Buffer.from(renderPoint(each)));
+  const records = points.map(storePoint);
   return {
     count: points.length,
     id: Float64Array.from(points, (each) => each.id),

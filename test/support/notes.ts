@@ -1,5 +1,6 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { attributesOf } from '../../src/formats/attributes.js';
+import type { StoredRecord } from '../../src/formats/record-layout.js';
 import { AttributeCollector } from '../../src/index/attribute-collector.js';
 import type { Attributes } from '../../src/index/postings.js';
 import { type Point, readPoint } from '../../src/model/point.js';
@@ -158,10 +159,9 @@ function isoTime(micros: Microseconds, offsetMinutes: number): string {
 }
 
 /** The attributes of rendered records, in the order of the rows. */
-export function attributesOfTexts(texts: readonly string[]): Attributes {
-  const all = texts.map((text) => Buffer.from(text));
-  const collector = new AttributeCollector(all.length);
-  const lengths = Uint32Array.from(all, (bytes) => bytes.length);
-  collector.addColumns(attributesOf(Buffer.concat(all), lengths), 0);
+export function attributesOfRecords(records: readonly StoredRecord[]): Attributes {
+  const collector = new AttributeCollector(records.length);
+  const lengths = Uint32Array.from(records, (record) => record.length);
+  collector.addColumns(attributesOf(Buffer.concat(records), lengths), 0);
   return collector.finish();
 }

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { rendered } from '../../src/formats/record-layout.js';
 import { recordBytes } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
@@ -117,7 +118,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     builds,
     served() {
       const { dataset } = current.generation.engine;
-      return [markIn(Buffer.from(recordBytes(dataset.records, 0)).toString()), dataset.count];
+      return [markIn(rendered(recordBytes(dataset.records, 0)).toString()), dataset.count];
     },
     errors: () =>
       logs.filter((entry) => entry['level'] === 50).map((entry) => `${entry['reason']}`),

@@ -5,6 +5,7 @@ import { pack } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../src/formats/block.js';
 import { openSnapshot } from '../../src/formats/files/open.js';
+import { rendered } from '../../src/formats/record-layout.js';
 import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row.js';
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
 import { makeFolder } from './folder.js';
@@ -149,11 +150,10 @@ export async function brokenBy(
 
 /** The records of a block as texts. */
 export function textsOf({ records, length }: PointBlock): string[] {
-  const bytes = Buffer.from(records);
   let end = 0;
   return Array.from(length, (size) => {
     end += size;
-    return bytes.toString('utf8', end - size, end);
+    return rendered(records.subarray(end - size, end)).toString();
   });
 }
 

@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
+import { rendered, storePoint } from '../../src/formats/record-layout.js';
 import { hashId, recordBytes } from '../../src/index/records.js';
-import { RECORD_KEYS, type RecordKey, renderPoint } from '../../src/model/point.js';
+import { RECORD_KEYS, type RecordKey } from '../../src/model/point.js';
 import * as grids from '../../src/tiles/grid.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';
 import { abbreviate, makeTile } from '../../src/tiles/tile.js';
@@ -22,7 +23,7 @@ test('points have the fields of their records, texts with escapes included', asy
   let escaped = 0;
   // without clusters points come in the order of their rows
   for (const [row, { properties }] of points.entries()) {
-    const text = Buffer.from(recordBytes(dataset.records, row)).toString();
+    const text = rendered(recordBytes(dataset.records, row)).toString();
     const { tags, created_at, modified_at, ...record } = JSON.parse(text) as Record<string, string>;
     const seconds = (time?: string): number => Math.floor(Date.parse(time!) / 1000);
     const times = { created_at: seconds(created_at), modified_at: seconds(modified_at) };
@@ -70,7 +71,7 @@ const fitting: readonly number[] = (() => {
   let left = MOST_RECORD_BYTES;
   const ids: number[] = [];
   for (const note of notes.toSorted((a, b) => hashId(a.id) - hashId(b.id))) {
-    left -= Buffer.byteLength(renderPoint(pointOf(note)));
+    left -= storePoint(pointOf(note)).length;
     if (left < 0) break;
     ids.push(note.id);
   }

@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { Notification } from '../../model/notification.js';
-import { type Point, readPoint, renderPoint } from '../../model/point.js';
+import { type Point, readPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/units.js';
 import { attributesOf } from '../attributes.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
+import { rendered, type StoredRecord, storePoint } from '../record-layout.js';
 
 /**
  * Checks what reading a native file takes on trust: that every record is valid, is written exactly
@@ -21,23 +22,16 @@ export class NativeAudit {
   }
 
   check(block: PointBlock): void {
-    const records = Buffer.from(
-      block.records.buffer,
-      block.records.byteOffset,
-      block.records.byteLength,
-    );
-    // decoding replaces what is no UTF-8, so the text alone would not show it
-    const readable = isUtf8(records);
+    const { records } = block;
     // what was made of rows beside the file has no columns of attributes yet
     const said = block.attributes && textsOf(block.attributes);
     const own = said && textsOf(attributesOf(records, block.length));
     let start = 0;
     for (let i = 0; i < block.count; i++) {
-      const bytes = records.subarray(start, start + block.length[i]!);
-      start += bytes.length;
+      const record = records.subarray(start, start + block.length[i]!);
+      start += record.length;
       this.#points += 1;
-      let reason =
-        !readable && !isUtf8(bytes) ? 'is no UTF-8' : auditRecord(bytes.toString(), block, i);
+      let reason = auditRecord(record, block, i);
       if (said?.[i] !== own?.[i]) reason ??= `says ${own?.[i]}, its columns ${said?.[i]}`;
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
@@ -73,11 +67,14 @@ function textsOf(columns: AttributeColumns): string[] {
   });
 }
 
-function auditRecord(text: string, block: PointBlock, i: number): string | undefined {
+function auditRecord(record: StoredRecord, block: PointBlock, i: number): string | undefined {
+  const json = rendered(record);
+  // decoding replaces what is no UTF-8, so the text alone would not show it
+  if (!isUtf8(json)) return 'is no UTF-8';
   let unknownKey: string | undefined;
   let point: Point;
   try {
-    const result = readPoint(JSON.parse(text), (key) => {
+    const result = readPoint(JSON.parse(json.toString()), (key) => {
       unknownKey ??= key;
     });
     if (!('id' in result)) {
@@ -88,7 +85,7 @@ function auditRecord(text: string, block: PointBlock, i: number): string | undef
     return `is no JSON: ${(error as Error).message}`;
   }
   if (unknownKey !== undefined) return `has a key that records may not have: ${unknownKey}`;
-  if (renderPoint(point) !== text) return 'is not written the way the API renders it';
+  if (!storePoint(point).equals(record)) return 'is not written the way the API renders it';
   const pairs: readonly (readonly [string, number, number])[] = [
     ['id', point.id, block.id[i]!],
     ['lat', Number(point.lat), block.lat[i]!],

@@ -11,6 +11,7 @@ import {
   MAX_BLOCK_POINTS,
   MAX_RECORD_BYTES,
 } from '../block.js';
+import { isStored, LEAST_RECORD_BYTES } from '../record-layout.js';
 import type { Watermark } from '../snapshot.js';
 import type { Labels } from './encode.js';
 import {
@@ -56,16 +57,13 @@ export function decodeRecords(
   let start = 0;
   for (let i = 0; i < lengths.length; i++) {
     const end = start + lengths[i]!;
-    if (records[start] !== BRACE_OPEN || records[end - 1] !== BRACE_CLOSE) {
-      throw fail(`record ${i} of the block is no JSON object where the columns say it is`);
+    if (!isStored(records, start, end)) {
+      throw fail(`record ${i} of the block is none where the columns say it is`);
     }
     start = end;
   }
   return records;
 }
-
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
 
 function decode(object: Buffer, fail: Fail): unknown {
   try {
@@ -196,8 +194,9 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
       throw wrong(i, 'created_at and modified_at must be whole microseconds below 2^53');
     }
     const bytes = length[i]!;
-    if (bytes < 2 || bytes > MAX_RECORD_BYTES) {
-      throw wrong(i, `length must be 2 to ${MAX_RECORD_BYTES} bytes, got ${bytes}`);
+    if (bytes < LEAST_RECORD_BYTES || bytes > MAX_RECORD_BYTES) {
+      const range = `${LEAST_RECORD_BYTES} to ${MAX_RECORD_BYTES}`;
+      throw wrong(i, `length must be ${range} bytes, got ${bytes}`);
     }
     total += bytes;
   }

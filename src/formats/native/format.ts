@@ -1,7 +1,8 @@
 import { MAX_BLOCK_POINTS } from '../block.js';
+import { LEAST_RECORD_BYTES } from '../record-layout.js';
 
 /** What docs/snapshot-format.md specifies, as names that the writer and the reader share. */
-export const FORMAT_VERSION = 2;
+export const FORMAT_VERSION = 3;
 
 /** The first byte of a uint32 in MessagePack; its four bytes follow, big-endian. */
 export const UINT32_MARK = 0xce;
@@ -21,7 +22,7 @@ const FOOTER_BYTES = 65;
 export const FOOTER_FRAME_BYTES: number = FOOTER_BYTES + FRAME_OVERHEAD;
 
 /** A point's place in every column, and the shortest record. */
-export const LEAST_POINT_BYTES: number = 5 * 8 + 4 + 2;
+export const LEAST_POINT_BYTES: number = 5 * 8 + 4 + LEAST_RECORD_BYTES;
 
 // limits on one frame's object: what a reader must be ready to hold, whatever a file claims
 export const MAX_HEADER_BYTES = 4096;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
+import { renderedLength } from '../record-layout.js';
 import {
   RenderedLines,
   type RenderedPoint,
@@ -102,7 +103,7 @@ export class LineSplitter {
     if (this.#size > 0 || this.#end !== LINE_FEED) return undefined;
     const point = chunk.at(this.#at);
     if (point === undefined) return undefined;
-    this.#at += point.bytes.length + 1;
+    this.#at += renderedLength(point.record) + 1;
     this.#place += 1;
     return point;
   }

@@ -1,14 +1,7 @@
-import {
-  copyBytes,
-  copyMembers,
-  createMemberPlaces,
-  findMembers,
-  type MemberPlaces,
-  memberOf,
-  valueStart,
-} from '../../formats/record-layout.js';
+import { Members, memberOf, type WriteRecord, writeMembers } from '../../formats/record-layout.js';
+import { copyBytes } from '../../model/memory.js';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
-import { type WriteRecord, writeBody } from './json-format.js';
+import { writeBody } from './json-format.js';
 import {
   type Exchange,
   type Format,
@@ -87,35 +80,24 @@ export function createFeatureWriter(
   keys: readonly RecordKey[] = RECORD_KEYS,
   after = '',
 ): WriteRecord {
-  const places = createMemberPlaces();
+  const members = new Members();
+  const { starts, ends } = members;
   const properties = keys.map(memberOf).filter((member) => ![LAT, LON].includes(member));
   const ending = Buffer.from(`}${after}`);
   return (record, target, at) => {
-    findMembers(record, places);
+    members.find(record);
     let end = put(BEFORE_ID, target, at);
-    end = copyBytes(record, valueStart(places, ID), places[2 * ID + 1]!, target, end);
+    end = copyBytes(record, starts[ID]!, ends[ID]!, target, end);
     end = put(BEFORE_PLACE, target, end);
-    end = copyDegrees(record, places, LON, target, end);
+    end = copyBytes(record, starts[LON]!, ends[LON]!, target, end);
     target[end++] = COMMA;
-    end = copyDegrees(record, places, LAT, target, end);
+    end = copyBytes(record, starts[LAT]!, ends[LAT]!, target, end);
     end = put(BEFORE_PROPERTIES, target, end);
-    end = copyMembers(record, places, properties, target, end);
+    end = writeMembers(record, members, properties, target, end);
     end = put(ending, target, end);
     target[end] = BRACE_CLOSE;
     return end + 1;
   };
-}
-
-/** Copies a coordinate without its quotes: its text is a number of JSON. */
-function copyDegrees(
-  record: Uint8Array,
-  places: MemberPlaces,
-  member: number,
-  target: Uint8Array,
-  at: number,
-): number {
-  const end = places[2 * member + 1]! - 1;
-  return copyBytes(record, valueStart(places, member) + 1, end, target, at);
 }
 
 function put(bytes: Uint8Array, target: Uint8Array, at: number): number {

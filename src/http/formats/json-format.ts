@@ -1,10 +1,4 @@
-import {
-  copyMembers,
-  createMemberPlaces,
-  findMembers,
-  memberOf,
-} from '../../formats/record-layout.js';
-import type { RecordKey } from '../../model/point.js';
+import { createProjection, renderedLength, type WriteRecord } from '../../formats/record-layout.js';
 import type { Exchange, Format, ListFacts, Page, PageRecords } from './representation.js';
 
 /** Nanoseconds for a byte of a record that is copied and sent. */
@@ -72,43 +66,12 @@ function ofVersion(version: string, name: string): Format {
   return { ...JSON_FORMAT, name, parameter: name, mediaType, contentType: mediaType };
 }
 
-const BRACE_OPEN = 0x7b;
-const BRACE_CLOSE = 0x7d;
-
-/** Writes a record with some of its keys to `target` from `at` on; returns where it ends. */
-export type WriteRecord = (record: Uint8Array, target: Uint8Array, at: number) => number;
-
-/** Makes what writes records with these keys and no others; none is longer than it was. */
-export function createProjection(keys: readonly RecordKey[]): WriteRecord {
-  const places = createMemberPlaces();
-  const members = keys.map(memberOf);
-  return (record, target, at) => {
-    findMembers(record, places);
-    target[at] = BRACE_OPEN;
-    const end = copyMembers(record, places, members, target, at + 1);
-    target[end] = BRACE_CLOSE;
-    return end + 1;
-  };
-}
-
-/** Makes what shows records with these keys, all where undefined; they stay valid. */
-export function showing(
-  keys: readonly RecordKey[] | undefined,
-): (record: Uint8Array) => Uint8Array {
-  if (keys === undefined) return (record) => record;
-  const project = createProjection(keys);
-  return (record) => {
-    const target = Buffer.allocUnsafe(record.length);
-    return target.subarray(0, project(record, target, 0));
-  };
-}
-
 const COMMA = 0x2c;
 /** Nanoseconds for a byte of a record that is written. */
 const BYTE = 4;
 
 /**
- * Writes a body of these records, each of which may need `room` bytes more than it has; `before`
+ * Writes a body of these points, each of which may need `room` bytes more than its JSON; `before`
  * and `after` stand around them, in ASCII.
  */
 export function writeBody(
@@ -123,8 +86,8 @@ export function writeBody(
   let end = buffer.write(before, 'latin1');
   for (let i = 0; i < records.count; i++) {
     if (i > 0) buffer[end++] = COMMA;
-    const record = records.at(i);
-    budget.charge(record.length * BYTE);
+    const record = records.stored(i);
+    budget.charge(renderedLength(record) * BYTE);
     end = write(record, buffer, end);
   }
   end += buffer.write(after, end, 'latin1');

@@ -1,10 +1,12 @@
+import { type StoredRecord, showing } from '../../formats/record-layout.js';
 import type { Dataset } from '../../index/dataset.js';
 import type { Delta } from '../../index/delta.js';
 import {
+  copyPage,
   fetchedRecord,
   fetchPage,
   longestRecord,
-  type PageCopier,
+  type PageRoom,
 } from '../../index/record-page.js';
 import { type Hash, hashBytes, hashRows } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
@@ -58,8 +60,10 @@ export interface PageRecords {
   longest(): number;
   /** Tells these records from all others of the same snapshot; only before another page is made. */
   hash(): Hash;
-  /** The bytes of record `index`; stays valid, and must not be written to. */
-  at(index: number): Uint8Array;
+  /** The JSON of each record, with these of its keys where it is a point. */
+  json(keys?: readonly RecordKey[]): readonly string[];
+  /** Record `index` where records are points; stays valid, and must not be written to. */
+  stored(index: number): StoredRecord;
   /** Copies all records to `target` from `at` on, with the commas; returns where they end. */
   copy(target: Uint8Array, at: number): number;
 }
@@ -205,30 +209,39 @@ interface FoundRows {
   readonly delta: Delta | undefined;
 }
 
-/** The records of these rows, valid until the next page with the same copier. */
+/** The records of these rows, valid until the next page in the same room. */
 export function pointRecords(
   dataset: Dataset,
   { rows, length, delta }: FoundRows,
-  copier: PageCopier,
+  room: PageRoom,
 ): PageRecords {
-  const page = fetchPage(dataset, delta, rows, length, copier.room);
+  const page = fetchPage(dataset, delta, rows, length, room);
   return {
     count: page.count,
     size: page.size,
     hash: () => hashRows(dataset, delta, rows, length),
     longest: () => longestRecord(page),
-    at: (index) => fetchedRecord(page, index),
-    copy: (target, at) => copier.copy(page, target, at),
+    json(keys) {
+      const show = showing(keys);
+      return Array.from({ length }, (_, i) => show(fetchedRecord(page, i)).toString());
+    },
+    stored: (index) => fetchedRecord(page, index),
+    copy: (target, at) => copyPage(page, target, at),
   };
 }
 
-export function singleRecords(records: readonly Uint8Array[]): PageRecords {
+/** Records that are no points, as JSON. */
+export function jsonRecords(texts: readonly string[]): PageRecords {
+  const records = texts.map((text) => Buffer.from(text));
   return {
     count: records.length,
     size: records.reduce((sum, { length }) => sum + length, Math.max(0, records.length - 1)),
     hash: () => hashBytes(records),
     longest: () => records.reduce((most, { length }) => Math.max(most, length), 0),
-    at: (index) => records[index]!,
+    json: () => texts,
+    stored() {
+      throw new Error('Expected points.');
+    },
     copy(target, at) {
       let end = at;
       for (const [index, record] of records.entries()) {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
-import { JSON_FORMAT, showing } from '../formats/json-format.js';
+import { JSON_FORMAT } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
 import { type HttpError, RefusedForm } from '../request/http-error.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
@@ -30,11 +30,7 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     isNamedByBody: true,
     isTimed: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
-      const show = showing(page.keys);
-      const records = Array.from({ length: page.records.count }, (_, i) => {
-        const { buffer, byteOffset, length } = show(page.records.at(i));
-        return Buffer.from(buffer, byteOffset, length).toString();
-      });
+      const records = page.records.json(page.keys);
       const answer = { method: 'GET', target, status: 200, headers, snapshot };
       return renderPage(
         site,

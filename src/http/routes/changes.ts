@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { showing } from '../../formats/record-layout.js';
 import {
   appendToDelta,
   createDelta,
@@ -21,7 +22,6 @@ import type { Context, Posting } from '../answer/context.js';
 import { fixedHeaders, linesOf } from '../answer/head.js';
 import type { Address } from '../answer/question.js';
 import { Sender } from '../answer/sender.js';
-import { showing } from '../formats/json-format.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
 import {

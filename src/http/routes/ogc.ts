@@ -1,4 +1,4 @@
-import { createPageCopier } from '../../index/record-page.js';
+import { PageRoom } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
 import { takeKeyset } from '../../query/engine.js';
@@ -171,7 +171,7 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
 
 /** The points by ascending ids, page behind page. */
 function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
-  const copier = createPageCopier();
+  const room = new PageRoom();
   return {
     ...{ ...COMMON, name: 'ogcItems', path: ITEMS_PATH, formats: ITEMS_FORMATS, title: 'Items' },
     description: 'Points by ascending ids; the link to the next page begins behind the last one.',
@@ -190,7 +190,7 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
         title: 'Items',
         // pages have no numbers here
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
-        records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, copier),
+        records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, room),
         keys: query.keys,
         related: [linkTo('collection', origin + COLLECTION_PATH)],
       };

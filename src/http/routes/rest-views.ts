@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { deltaRecord, deltaRowOf } from '../../index/delta.js';
-import { rankOf } from '../../index/order.js';
+import { deltaRowOf } from '../../index/delta.js';
+import { type Row, rankOf } from '../../index/order.js';
 import { frequentTexts } from '../../index/postings.js';
-import { createPageCopier } from '../../index/record-page.js';
-import { recordBytes } from '../../index/records.js';
+import { PageRoom } from '../../index/record-page.js';
 import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
@@ -11,11 +10,11 @@ import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
   type Format,
+  jsonRecords,
   type PageLinks,
   pageLinks,
   pointRecords,
   selfLink,
-  singleRecords,
 } from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
@@ -83,7 +82,7 @@ const FIELDS: object = JSON.parse(
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
   const { zone, posting } = context;
-  const copier = createPageCopier();
+  const room = new PageRoom();
   const parameters = POINTS_PARAMETERS;
   const own = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
   const page = { ...pointSubject(context), ...own };
@@ -114,7 +113,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       return {
         title: 'Map data points',
         list: { count, links, page, pageCount, base, pairs },
-        records: pointRecords(engine.dataset, answer, copier),
+        records: pointRecords(engine.dataset, answer, room),
         keys: query.keys,
         offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
         work,
@@ -130,6 +129,7 @@ export interface WantedPoint {
 
 /** `GET /rest/map_data_points/<id>/`: one point. */
 export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
+  const room = new PageRoom();
   const page = { ...pointSubject(context), name: 'Map data point', crumbs: [HOME, LIST] };
   return withPage(context, page, {
     ...{ name: 'point', path: POINT_PATH, allow: ALLOW_READ },
@@ -140,20 +140,23 @@ export function pointView(context: ViewContext): ReadAddress<WantedPoint> {
       return { id: Number(id), keys: readParameters(pairs, POINT_PARAMETERS, readKeys) };
     },
     find({ id, keys }, _asked, served) {
-      const records = singleRecords([recordOf(id, served)]);
+      const { engine, delta } = served.generation;
+      const found = { rows: [rowOf(id, served)], length: 1, delta };
+      const records = pointRecords(engine.dataset, found, room);
       return { title: `Map data point ${id}`, list: undefined, records, keys };
     },
   });
 }
 
-function recordOf(id: number, { generation, state }: Served): Uint8Array {
+/** The row that has an id; those from the dataset's count on are rows of the delta. */
+function rowOf(id: number, { generation, state }: Served): Row {
   const { delta } = generation;
-  const { byId, records } = generation.engine.dataset;
+  const { byId, count } = generation.engine.dataset;
   const rank = rankOf(byId, id);
-  if (rank >= 0) return recordBytes(records, byId.rows[rank]!);
+  if (rank >= 0) return byId.rows[rank]!;
   const row = delta === undefined ? -1 : deltaRowOf(delta, id, state.length);
   if (row < 0) throw new NotFound();
-  return deltaRecord(delta!, row);
+  return count + row;
 }
 
 /** `GET /rest/notifications/`: what the user of the token has not seen yet. */
@@ -173,13 +176,12 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
       const page = wanted === 'last' ? pageCount : wanted;
       if (page > pageCount) throw invalidPage();
       const from = (page - 1) * pageSize;
-      const shown = all.slice(from, from + pageSize).map((json) => Buffer.from(json));
       const base = origin + NOTIFICATIONS_PATH;
       const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Notifications',
         list: { count: all.length, links, page, pageCount, base, pairs },
-        records: singleRecords(shown),
+        records: jsonRecords(all.slice(from, from + pageSize)),
         needsToken: user === undefined,
       };
     },
@@ -201,7 +203,7 @@ export function rootView(context: ViewContext): ReadAddress<undefined> {
         map_data_points: origin + POINTS_PATH,
         notifications: origin + NOTIFICATIONS_PATH,
       };
-      const records = singleRecords([Buffer.from(JSON.stringify(resources))]);
+      const records = jsonRecords([JSON.stringify(resources)]);
       return { title: 'Waypost', list: undefined, records };
     },
   });

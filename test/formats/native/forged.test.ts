@@ -63,8 +63,8 @@ const noteComment = (fields: object): Edit =>
 const UNSHOWABLE = { toString: 5, valueOf: 5 };
 
 const WRONG: readonly (readonly [Edit, RegExp])[] = [
-  [set(HEADER, { version: 3 }), /version 3,.* version 2/],
-  [set(HEADER, { version: 0 }), /version 0,.* version 2/],
+  [set(HEADER, { version: 2 }), /version 2,.* version 3/],
+  [set(HEADER, { version: 0 }), /version 0,.* version 3/],
   [set(HEADER, { version: '1' }), /version must be a whole number/],
   [set(HEADER, { version: UNSHOWABLE }), /got \{"toString":5/],
   [set(COLUMNS, { count: UNSHOWABLE }), /count must be .* got \{"toString"/],
@@ -103,8 +103,8 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
   [column('lon', -180.5), /lon must/],
   [column('created_at', 0.5), /whole microseconds/],
   [column('modified_at', Number.NaN), /whole microseconds/],
-  [set(COLUMNS, { length: bytes32(0, 9) }), /length must be 2 to 262142/],
-  [set(COLUMNS, { length: bytes32(262_144, 9) }), /got 262144/],
+  [set(COLUMNS, { length: bytes32(64, 90) }), /length must be 65 to 262142/],
+  [set(COLUMNS, { length: bytes32(262_144, 90) }), /got 262144/],
   [set(COLUMNS, { statuses: 'NEW' }), /statuses must be a list of/],
   [set(COLUMNS, { statuses: [7] }), /statuses must be a list of texts/],
   [set(COLUMNS, { tag_texts: undefined }), /tag_texts must be a list of texts/],
@@ -122,7 +122,7 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
     set(COLUMNS, { tag_counts: bytes32(2 ** 32 - 1, 2 ** 32 - 1) }),
     /tag_counts adds up to 8589934590/,
   ],
-  [set(COLUMNS, { length: bytes32(9, 9) }), /adds up to 18/],
+  [set(COLUMNS, { length: bytes32(90, 90) }), /adds up to 180/],
   [set(COLUMNS, { records_size: 2 ** 32 - 1 }), /at most 33554432/],
   [
     (pieces) => {
@@ -133,11 +133,11 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
     /do not belong/,
   ],
   [(pieces) => pieces.splice(RECORDS, 1, String(pieces[RECORDS])), /one bin object/],
-  [(pieces) => (pieces[RECORDS] as Buffer).write('['), /record 0 of the block is no JSON object/],
+  [(pieces) => (pieces[RECORDS] as Buffer).write('@'), /record 0 of the block is none/],
   [
     (pieces) =>
-      set(COLUMNS, { length: bytes32(9, (pieces[RECORDS]!.length as number) - 9) })(pieces),
-    /record 0 of the block is no JSON object/,
+      set(COLUMNS, { length: bytes32(70, (pieces[RECORDS]!.length as number) - 70) })(pieces),
+    /record 0 of the block is none/,
   ],
   [
     (pieces) => pieces.splice(FOOTER, 0, ...pieces.slice(COLUMNS, COLUMNS + 2)),

@@ -8,6 +8,7 @@ import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
+import { storePoint } from '../../../src/formats/record-layout.js';
 import type { Watermark } from '../../../src/formats/snapshot.js';
 import { InputError } from '../../../src/model/quote.js';
 import {
@@ -69,7 +70,7 @@ function writeFixtures(folder: string): void {
   forge('blocks-swapped', (pieces) =>
     pieces.splice(1, 4, ...pieces.slice(3, 5), ...pieces.slice(1, 3)),
   );
-  set('version-3', 0, { version: 3 });
+  set('version-2', 0, { version: 2 });
   set('wrong-count', 0, { count: 4 });
   set('status-9', 3, { status: Buffer.from(Uint32Array.of(9).buffer) });
   set('invalid-attribute', 1, { flags: Buffer.of(0, 2) });
@@ -79,7 +80,7 @@ function writeFixtures(folder: string): void {
   writeNative(file('invalid-id-twice'), [blocks[0]!, again]);
   writeNative(file('invalid-column'), [{ ...blocks[1]!, lon: Float64Array.of(0.5) }]);
   const records = Buffer.from(blocks[1]!.records);
-  records.write('lit', records.indexOf('lat'));
+  records.write('x', records.indexOf('0.00000000'));
   writeNative(file('invalid-record'), [{ ...blocks[1]!, records }]);
 }
 
@@ -127,9 +128,10 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
       let start = 0;
       for (let at = 0; at < columns['length']!.length; at += 4) {
         const end = start + columns['length']!.readUInt32LE(at);
-        const record: unknown = JSON.parse(object.subarray(start, end).toString());
-        assert.is((record as { id: number }).id, columns['id']!.readDoubleLE(at * 2));
-        ids.push((record as { id: number }).id);
+        // as the specification has it: the digits of the id come first behind a head of 11 bytes
+        const id = object.toString('latin1', start + 11, start + 11 + (object[start + 1]! & 31));
+        assert.is(Number(id), columns['id']!.readDoubleLE(at * 2));
+        ids.push(Number(id));
         start = end;
       }
       assert.is(start, object.length);
@@ -249,23 +251,46 @@ test('a file that changes between the passes is noticed', async () => {
 });
 
 const fail = (problem: string): InputError => new InputError(problem);
-const decode = (object: Buffer): string =>
-  `${decodeRecords(object, 6, Uint32Array.of(3, 3), fail)}`;
+const [one, two] = [point({ id: 7 }), point({ id: 8, tags: ['a'], created_by: 5 })].map(storePoint);
+const both = Buffer.concat([one!, two!]);
+const decode = (object: Buffer): Buffer =>
+  decodeRecords(object, both.length, Uint32Array.of(one!.length, two!.length), fail);
 
-test('records are one bin in any of its forms, as large as the columns say, in braces', () => {
-  const text = '{a}{b}';
-  for (const head of ['c406', 'c50006', 'c600000006']) {
-    assert.is(decode(Buffer.concat([Buffer.from(head, 'hex'), Buffer.from(text)])), text);
+test('records are one bin in any of its forms, as large as the columns say', () => {
+  const size = both.length;
+  for (const head of [[0xc4], [0xc5, 0], [0xc6, 0, 0, 0]]) {
+    assert.equal(decode(Buffer.from([...head, size, ...both])), both);
   }
-  for (const value of [Buffer.from('{a}'), Buffer.from('{a}{b}{}'), text, [...text], {}, null]) {
-    assert.throws(() => decode(pack(value)), /expected one bin object with 6 bytes/);
+  for (const value of [
+    one,
+    Buffer.concat([both, one!]),
+    both.toString('latin1'),
+    [both],
+    {},
+    null,
+  ]) {
+    assert.throws(() => decode(pack(value)), /expected one bin object with \d+ bytes/);
   }
-  for (const hex of ['c403', 'c4067b617d7b627d00', 'd9067b617d7b627d', 'c1']) {
-    assert.throws(() => decode(Buffer.from(hex, 'hex')), /bin object|MessagePack/, hex);
+  const cut = [0xc4, size - 3, ...both];
+  for (const bytes of [cut, [0xc4, size + 1, ...both, 0], [0xd9, size, ...both], [0xc1]]) {
+    assert.throws(() => decode(Buffer.from(bytes)), /bin object|MessagePack/, bytes.join());
   }
-  for (const [index, wrong] of ['xa}{b}', '{ax{b}', '{a}xb}', '{a}{bx'].entries()) {
-    const why = new RegExp(`record ${index >> 1} of the block`);
-    assert.throws(() => decode(pack(Buffer.from(wrong))), why);
+});
+
+test('a head says how long each value is, or the record is none', () => {
+  for (let at = 0; at < both.length; at++) {
+    const isFirst = at < one!.length;
+    const head = isFirst ? at : at - one!.length;
+    for (let bit = 0; bit < 8; bit++) {
+      const changed = Buffer.from(both);
+      changed[at]! ^= 1 << bit;
+      // values may be anything, and whether a point is processed
+      if (head >= 11 || (head === 0 && bit === 0)) assert.equal(decode(pack(changed)), changed);
+      else {
+        const why = new RegExp(`record ${isFirst ? 0 : 1} of the block is none`);
+        assert.throws(() => decode(pack(changed)), why, `bit ${bit} of byte ${at}`);
+      }
+    }
   }
 });
 

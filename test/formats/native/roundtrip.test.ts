@@ -5,6 +5,7 @@ import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../sr
 import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
 import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
+import { renderedLength } from '../../../src/formats/record-layout.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
@@ -111,7 +112,7 @@ test('the largest block, and one point more', async () => {
 test('points with more bytes than a block may have become several blocks', async () => {
   const empty = Buffer.byteLength(renderPoint(point({ id: 1 })));
   const long = blockOf([point({ id: 1, comment: 'x'.repeat(MAX_RECORD_BYTES - empty) })]);
-  assert.is(long.length[0], MAX_RECORD_BYTES);
+  assert.is(renderedLength(long.records), MAX_RECORD_BYTES);
   const block = repeat(long, 257);
   unwritable([block], [], /at most 65536 points and 33554432 bytes/);
   const sorted = [...sortBlocks([block])];

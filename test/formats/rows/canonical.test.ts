@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
+import { rendered, storePoint } from '../../../src/formats/record-layout.js';
 import {
   RenderedLines,
   type RenderedPoint,
@@ -34,6 +35,7 @@ function expected(line: Buffer): object | undefined {
     lon: Number(point.lon),
     createdAt: point.createdAt.micros,
     modifiedAt: point.modifiedAt.micros,
+    stored: storePoint(point).toString('hex'),
     text,
   };
 }
@@ -41,8 +43,9 @@ function expected(line: Buffer): object | undefined {
 function found(line: Buffer): object | undefined {
   const point = readRendered(line);
   if (point === undefined) return undefined;
-  const { bytes, ...columns } = point;
-  return { ...columns, text: Buffer.from(bytes).toString() };
+  const { record, ...columns } = point;
+  const stored = Buffer.from(record).toString('hex');
+  return { ...columns, stored, text: rendered(record).toString() };
 }
 
 /** What is taken must be right; what is not is for the validator. */
@@ -127,8 +130,9 @@ async function checkOther(
   if (taken === undefined) return false;
   const point = readPoint(await read(line), (key) => assert.unreachable(key));
   if (!('id' in point)) throw new Error(line.toString());
-  assert.is(Buffer.from(taken.bytes).toString(), renderPoint(point));
-  assert.equal(taken, readRendered(taken.bytes), line.toString());
+  const json = rendered(taken.record);
+  assert.is(json.toString(), renderPoint(point));
+  assert.equal(taken, readRendered(json), line.toString());
   return true;
 }
 

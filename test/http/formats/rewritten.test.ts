@@ -1,12 +1,25 @@
 import { Random } from '../../../src/cli/generate/random.js';
-import { createFeatureWriter, FEATURE_ROOM, GEOJSON } from '../../../src/http/formats/features.js';
-import { createProjection, JSON_FORMAT, showing } from '../../../src/http/formats/json-format.js';
 import {
-  FRESH_MEMORY,
-  type Page,
-  singleRecords,
-} from '../../../src/http/formats/representation.js';
-import { RECORD_KEYS, type RecordKey, readPoint, renderPoint } from '../../../src/model/point.js';
+  createProjection,
+  isStored,
+  rendered,
+  renderedLength,
+  SHORT_HEAD_BYTES,
+  storePoint,
+} from '../../../src/formats/record-layout.js';
+import { createFeatureWriter, FEATURE_ROOM, GEOJSON } from '../../../src/http/formats/features.js';
+import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
+import { FRESH_MEMORY, type Page, pointRecords } from '../../../src/http/formats/representation.js';
+import type { Dataset } from '../../../src/index/dataset.js';
+import { PageRoom } from '../../../src/index/record-page.js';
+import { allocateRecords, recordBytes } from '../../../src/index/records.js';
+import {
+  type Point,
+  RECORD_KEYS,
+  type RecordKey,
+  readPoint,
+  renderPoint,
+} from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
 import { checkCollection, checkFeature } from '../../support/geojson.js';
 import { assert, test } from '../../support/uvu.js';
@@ -26,8 +39,7 @@ function text(most: number): string {
   );
 }
 
-/** A valid record, rendered as the API does. */
-function record(): string {
+function anyPoint(): Point {
   const degrees = (limit: number): string =>
     random.chance(0.2) ? String(random.int(3) - 1) : ((random.next() * 2 - 1) * limit).toFixed(8);
   const point = readPoint(
@@ -53,10 +65,11 @@ function record(): string {
     () => {},
   );
   assert.ok('id' in point, JSON.stringify(point));
-  return renderPoint(point);
+  return point;
 }
 
-const RECORDS = Array.from({ length: 2_000 }, record);
+const POINTS = Array.from({ length: 2_000 }, anyPoint);
+const RECORDS = POINTS.map((point) => ({ json: renderPoint(point), stored: storePoint(point) }));
 
 function someKeys(): RecordKey[] {
   const share = random.next();
@@ -70,22 +83,22 @@ function pick(json: string, keys: readonly RecordKey[]): Record<string, unknown>
 }
 
 test('a projected record is, byte for byte, what parsing and picking gives', () => {
-  for (const json of RECORDS) {
-    const bytes = Buffer.from(json);
+  for (const { json, stored } of RECORDS) {
     const keys = someKeys();
     // not a byte more than the record has
-    const target = new Uint8Array(bytes.length);
-    const end = createProjection(keys)(bytes, target, 0);
+    const target = new Uint8Array(renderedLength(stored));
+    assert.is(target.length, Buffer.byteLength(json));
+    assert.is(rendered(stored).toString(), json);
+    const end = createProjection(keys)(stored, target, 0);
     assert.is(Buffer.from(target.subarray(0, end)).toString(), JSON.stringify(pick(json, keys)));
   }
 });
 
 test('a Feature has id, place and properties of its record', () => {
-  for (const json of RECORDS) {
-    const bytes = Buffer.from(json);
+  for (const { json, stored } of RECORDS) {
     const keys = random.chance(0.3) ? undefined : someKeys();
-    const target = new Uint8Array(bytes.length + FEATURE_ROOM);
-    const end = createFeatureWriter(keys)(bytes, target, 0);
+    const target = new Uint8Array(renderedLength(stored) + FEATURE_ROOM);
+    const end = createFeatureWriter(keys)(stored, target, 0);
     const feature = checkFeature(JSON.parse(Buffer.from(target.subarray(0, end)).toString()));
     const { id, lat, lon } = JSON.parse(json) as Record<string, unknown>;
     const others = (keys ?? RECORD_KEYS).filter((key) => !['lat', 'lon'].includes(key));
@@ -95,22 +108,29 @@ test('a Feature has id, place and properties of its record', () => {
   }
 });
 
-test('bytes that are no record do no harm', () => {
+test('values that are no JSON do no harm', () => {
   const write = [createProjection(RECORD_KEYS), createProjection(['tags']), createFeatureWriter()];
-  for (const json of RECORDS) {
-    const bytes = Buffer.from(json);
-    for (let i = 0; i < 3; i++) bytes[random.int(bytes.length)] = random.int(256);
-    const cut = bytes.subarray(0, random.int(bytes.length + 1));
-    const target = new Uint8Array(cut.length + FEATURE_ROOM);
+  for (const { stored } of RECORDS) {
+    const bytes = Buffer.from(stored);
+    for (let i = 0; i < 3; i++) {
+      const at = SHORT_HEAD_BYTES + random.int(bytes.length - SHORT_HEAD_BYTES);
+      bytes[at] = random.int(256);
+    }
+    assert.ok(isStored(bytes, 0, bytes.length));
+    const target = new Uint8Array(renderedLength(bytes) + FEATURE_ROOM);
     for (const one of write) {
-      const end = one(cut, target, 0);
+      const end = one(bytes, target, 0);
       assert.ok(end > 0 && end <= target.length, `${end} of ${target.length}`);
     }
   }
 });
 
 function pageOf(count: number, keys?: readonly RecordKey[]): Page {
-  const records = singleRecords(RECORDS.slice(0, count).map((json) => Buffer.from(json)));
+  const all = allocateRecords(Uint32Array.from(RECORDS, ({ stored }) => stored.length));
+  for (const [row, { stored }] of RECORDS.entries()) recordBytes(all, row).set(stored);
+  const dataset = { records: all, count: RECORDS.length } as Dataset;
+  const found = { rows: [...RECORDS.keys()], length: count, delta: undefined };
+  const records = pointRecords(dataset, found, new PageRoom());
   const links = () => ({ next: 'http://x/?a=b%22&page=3', previous: 'http://x/?a=b%22' });
   const pairs = [
     { name: 'page', value: '2' },
@@ -134,15 +154,13 @@ test('a page is encoded, and charged for', () => {
     const page = pageOf(count, keys);
     const [cost, body] = encode(JSON_FORMAT, page);
     assert.ok(cost >= 4 * (page.records.size - count), `${count}: ${cost}`);
-    const expected = RECORDS.slice(0, count).map((json) => pick(json, keys));
+    const expected = RECORDS.slice(0, count).map(({ json }) => pick(json, keys));
     assert.is(
       JSON.stringify((JSON.parse(body) as { results: unknown }).results),
       JSON.stringify(expected),
     );
     assert.equal(
-      Array.from({ length: page.records.count }, (_, i) => page.records.at(i))
-        .map(showing(page.keys))
-        .map(String),
+      page.records.json(page.keys),
       expected.map((one) => JSON.stringify(one)),
     );
     const [geojsonCost, geojson] = encode(GEOJSON, pageOf(count));

@@ -5,8 +5,8 @@ import * as fc from 'fast-check';
 import {
   type Format,
   FRESH_MEMORY,
+  jsonRecords,
   type Page,
-  singleRecords,
 } from '../../../src/http/formats/representation.js';
 import { Assets, PATHS } from '../../../src/http/pages/assets.js';
 import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js';
@@ -124,8 +124,7 @@ function render(page: Page, format: Format = HTML, budget: Budget = new Budget()
 }
 
 function page(records: readonly string[]): Page {
-  const bytes = records.map((record) => Buffer.from(record));
-  return { title: 'Points', list, records: singleRecords(bytes) };
+  return { title: 'Points', list, records: jsonRecords(records) };
 }
 
 test('a page costs what its records do, and one that costs too much is not begun', () => {

@@ -1,0 +1,209 @@
+import {
+  BITS,
+  DIGITS,
+  DIGITS_BITS,
+  LEAST_DEGREES,
+  PROCESSED,
+  SAME_TIMES,
+  SHORT_HEAD_BYTES,
+} from '../formats/record-layout.js';
+import { CANONICAL_BYTES } from '../model/timestamp.js';
+
+// what stands between the values of a record: two words of eight bytes each, and its bytes
+const { first: ID_1, second: ID_2, bytes: ID_BYTES } = nameOf('{"id":');
+const { first: STATUS_1, second: STATUS_2, bytes: STATUS_BYTES } = nameOf(',"status":"');
+const { first: COMMENT_1, second: COMMENT_2, bytes: COMMENT_BYTES } = nameOf('","comment":"');
+const { first: IMAGE_1, second: IMAGE_2, bytes: IMAGE_BYTES } = nameOf('","image":"');
+const { first: LAT_1, second: LAT_2, bytes: LAT_BYTES } = nameOf('","lat":"');
+const { first: LON_1, second: LON_2, bytes: LON_BYTES } = nameOf('","lon":"');
+const { first: FLAG_1, second: FLAG_2, bytes: FLAG_BYTES } = nameOf(',"is_processed":');
+const { first: TRUE, bytes: TRUE_BYTES } = nameOf('true');
+const { first: FALSE, bytes: FALSE_BYTES } = nameOf('false');
+const { first: USER_1, second: USER_2, bytes: USER_BYTES } = nameOf(',"created_by":');
+const { first: TAGS_1, second: TAGS_2, bytes: TAGS_BYTES } = nameOf(',"tags":[');
+const { first: CREATED_1, second: CREATED_2, bytes: CREATED_BYTES } = nameOf(',"created_at":"');
+const { first: MODIFIED_1, second: MODIFIED_2, bytes: MODIFIED_BYTES } = nameOf(',"modified_at":"');
+
+const QUOTE = 0x22;
+const BRACKET_CLOSE = 0x5d;
+const BRACE_CLOSE = 0x7d;
+
+/** Bytes that may be written to behind a rendered record. */
+export const OVERRUN = 32;
+
+function nameOf(ascii: string): { first: number; second: number; bytes: number } {
+  const words = new Float64Array(Uint8Array.from(Buffer.from(ascii.padEnd(16))).buffer);
+  return { first: words[0]!, second: words[1]!, bytes: ascii.length };
+}
+
+/**
+ * Writes the JSON of the stored record at byte `record` of a memory, which must not be `LONG`, to a
+ * target from `at` on, both given as bytes and as words; returns where it ends.
+ *
+ * All goes in words of eight bytes: `set` and `copyWithin` go byte by byte where memory is shared,
+ * and need a view of each record. Words are read as floats, since integers of 64 bits are objects;
+ * all of a value before the first is written, and the farthest first, so that one check of bounds
+ * stands for them. What the last word of a value brings with it is overwritten by what comes next.
+ * Few calls, since none of these functions is small enough for V8 to put it into another one.
+ */
+export function renderRecord(
+  memory: Uint8Array,
+  words: DataView,
+  record: number,
+  bytes: Uint8Array,
+  target: DataView,
+  at: number,
+): number {
+  const digits = memory[record + 1]!;
+  let from = record + SHORT_HEAD_BYTES;
+  let end = at;
+  target.setFloat64(end + 8, ID_2, true);
+  target.setFloat64(end, ID_1, true);
+  end += ID_BYTES;
+  let size = digits & DIGITS;
+  target.setFloat64(end, words.getFloat64(from, true), true);
+  if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  from += size;
+  end += size;
+  target.setFloat64(end + 8, STATUS_2, true);
+  target.setFloat64(end, STATUS_1, true);
+  end += STATUS_BYTES;
+  size = memory[record + 3]! | (memory[record + 4]! << BITS);
+  for (let done = 0; done < size; done += 8) {
+    target.setFloat64(end + done, words.getFloat64(from + done, true), true);
+  }
+  from += size;
+  end += size;
+  target.setFloat64(end + 8, COMMENT_2, true);
+  target.setFloat64(end, COMMENT_1, true);
+  end += COMMENT_BYTES;
+  size = memory[record + 5]! | (memory[record + 6]! << BITS);
+  for (let done = 0; done < size; done += 32) {
+    const fourth = words.getFloat64(from + done + 24, true);
+    const third = words.getFloat64(from + done + 16, true);
+    const second = words.getFloat64(from + done + 8, true);
+    const first = words.getFloat64(from + done, true);
+    target.setFloat64(end + done + 24, fourth, true);
+    target.setFloat64(end + done + 16, third, true);
+    target.setFloat64(end + done + 8, second, true);
+    target.setFloat64(end + done, first, true);
+  }
+  from += size;
+  end += size;
+  size = memory[record + 7]! | (memory[record + 8]! << BITS);
+  if (size > 0) {
+    target.setFloat64(end + 8, IMAGE_2, true);
+    target.setFloat64(end, IMAGE_1, true);
+    end += IMAGE_BYTES;
+    for (let done = 0; done < size; done += 8) {
+      target.setFloat64(end + done, words.getFloat64(from + done, true), true);
+    }
+    from += size;
+    end += size;
+  }
+  return renderNumbers(memory, words, record, from, bytes, target, end);
+}
+
+/** The members from `lat` on, whose values begin at `at`. */
+function renderNumbers(
+  memory: Uint8Array,
+  words: DataView,
+  record: number,
+  at: number,
+  bytes: Uint8Array,
+  target: DataView,
+  targetAt: number,
+): number {
+  const flags = memory[record]!;
+  const digits = memory[record + 1]!;
+  const user = memory[record + 2]!;
+  let from = at;
+  let end = targetAt;
+  target.setFloat64(end + 8, LAT_2, true);
+  target.setFloat64(end, LAT_1, true);
+  end += LAT_BYTES;
+  let size = LEAST_DEGREES + (digits >> DIGITS_BITS);
+  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  target.setFloat64(end, words.getFloat64(from, true), true);
+  from += size;
+  end += size;
+  target.setFloat64(end + 8, LON_2, true);
+  target.setFloat64(end, LON_1, true);
+  end += LON_BYTES;
+  size = LEAST_DEGREES + (user >> DIGITS_BITS);
+  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  target.setFloat64(end, words.getFloat64(from, true), true);
+  from += size;
+  end += size;
+  bytes[end++] = QUOTE;
+  target.setFloat64(end + 8, FLAG_2, true);
+  target.setFloat64(end, FLAG_1, true);
+  end += FLAG_BYTES;
+  const isProcessed = (flags & PROCESSED) !== 0;
+  target.setFloat64(end, isProcessed ? TRUE : FALSE, true);
+  end += isProcessed ? TRUE_BYTES : FALSE_BYTES;
+  size = user & DIGITS;
+  if (size > 0) {
+    target.setFloat64(end + 8, USER_2, true);
+    target.setFloat64(end, USER_1, true);
+    end += USER_BYTES;
+    target.setFloat64(end, words.getFloat64(from, true), true);
+    if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+    from += size;
+    end += size;
+  }
+  size = memory[record + 9]! | (memory[record + 10]! << BITS);
+  if (size > 0) {
+    target.setFloat64(end + 8, TAGS_2, true);
+    target.setFloat64(end, TAGS_1, true);
+    end += TAGS_BYTES;
+    for (let done = 0; done < size; done += 8) {
+      target.setFloat64(end + done, words.getFloat64(from + done, true), true);
+    }
+    from += size;
+    end += size;
+    bytes[end++] = BRACKET_CLOSE;
+  }
+  return renderTimes(words, from, (flags & SAME_TIMES) !== 0, bytes, target, end);
+}
+
+/** The members from `created_at` on. */
+function renderTimes(
+  words: DataView,
+  from: number,
+  isSame: boolean,
+  bytes: Uint8Array,
+  target: DataView,
+  at: number,
+): number {
+  let end = at;
+  target.setFloat64(end + 8, CREATED_2, true);
+  target.setFloat64(end, CREATED_1, true);
+  end += CREATED_BYTES;
+  let fourth = words.getFloat64(from + 24, true);
+  let third = words.getFloat64(from + 16, true);
+  let second = words.getFloat64(from + 8, true);
+  let first = words.getFloat64(from, true);
+  target.setFloat64(end + 24, fourth, true);
+  target.setFloat64(end + 16, third, true);
+  target.setFloat64(end + 8, second, true);
+  target.setFloat64(end, first, true);
+  end += CANONICAL_BYTES;
+  bytes[end++] = QUOTE;
+  target.setFloat64(end + 8, MODIFIED_2, true);
+  target.setFloat64(end, MODIFIED_1, true);
+  end += MODIFIED_BYTES;
+  const modified = isSame ? from : from + CANONICAL_BYTES;
+  fourth = words.getFloat64(modified + 24, true);
+  third = words.getFloat64(modified + 16, true);
+  second = words.getFloat64(modified + 8, true);
+  first = words.getFloat64(modified, true);
+  target.setFloat64(end + 24, fourth, true);
+  target.setFloat64(end + 16, third, true);
+  target.setFloat64(end + 8, second, true);
+  target.setFloat64(end, first, true);
+  end += CANONICAL_BYTES;
+  bytes[end] = QUOTE;
+  bytes[end + 1] = BRACE_CLOSE;
+  return end + 2;
+}
