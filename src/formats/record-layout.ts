@@ -39,7 +39,17 @@ const MOST_SHORT = 2 ** (2 * BITS) - 1;
 export const DIGITS_BITS = 5;
 export const DIGITS = 31;
 export const LEAST_DEGREES: number = '0.00000000'.length;
-const MOST_DIGITS = 16;
+export const MOST_DIGITS = 16;
+
+/** Of the head of a record with these flags. */
+export function headBytes(flags: number): number {
+  return FIXED_BYTES + TEXTS * (flags & LONG ? 3 : 2);
+}
+
+/** Of what a record with these flags ends with: its times. */
+export function timeBytes(flags: number): number {
+  return flags & SAME_TIMES ? CANONICAL_BYTES : 2 * CANONICAL_BYTES;
+}
 
 /** Of the shortest record: an id of one digit, and a status. */
 export const LEAST_RECORD_BYTES: number =
@@ -59,15 +69,16 @@ export function storeTexts(texts: RecordTexts): Buffer {
   const isLong = [status, comment, image, tags].some(({ length }) => length > MOST_SHORT);
   const times = isSame ? createdAt : createdAt + modifiedAt;
   const values = id + status + comment + image + lat + lon + createdBy + tags + times;
-  const head = FIXED_BYTES + TEXTS * (isLong ? 3 : 2);
-  const record = Buffer.allocUnsafe(head + values.length);
-  record[0] =
+  const flags =
     (texts.isProcessed ? PROCESSED : 0) |
     (isSame ? SAME_TIMES : 0) |
     (isLong ? LONG : 0) |
     (image === '' ? 0 : IMAGE) |
     (createdBy === '' ? 0 : USER) |
     (tags === '' ? 0 : TAGS);
+  const head = headBytes(flags);
+  const record = Buffer.allocUnsafe(head + values.length);
+  record[0] = flags;
   record[1] = id.length | ((lat.length - LEAST_DEGREES) << DIGITS_BITS);
   record[2] = createdBy.length | ((lon.length - LEAST_DEGREES) << DIGITS_BITS);
   let at = FIXED_BYTES;
@@ -212,8 +223,7 @@ const MORE = Int32Array.from({ length: ALL_FLAGS + 1 }, (_, flags) => {
   );
   // a comma or a brace stands before each member, and a brace behind the last
   const names = own.reduce((sum, one) => sum + one, FLAGS[flags & PROCESSED]!.before.length + 2);
-  const head = FIXED_BYTES + TEXTS * (flags & LONG ? 3 : 2);
-  return names - head + (flags & SAME_TIMES ? CANONICAL_BYTES : 0);
+  return names - headBytes(flags) + (flags & SAME_TIMES ? CANONICAL_BYTES : 0);
 });
 
 /** The same of a record without image, user and tags, which others are close to. */

@@ -21,7 +21,6 @@ import {
   divideRecords,
   type PlacedRecords,
   putRecords,
-  rowHashesOf,
   stretchOf,
   thinningOf,
 } from './records.js';
@@ -60,7 +59,6 @@ export async function buildDataset(
     const { kdbush, keys } = layout;
     // the sorter takes the keys with it
     const thinning = thinningOf(keys.id);
-    const rowHashes = rowHashesOf(keys.id, keys.createdAt);
     const sorting = sorter?.calls.call('buildOrders', keys);
     // records may turn out to be broken first
     sorting?.catch(() => {});
@@ -73,7 +71,7 @@ export async function buildDataset(
     const blocks = cutBlocks(coords);
     const orders = sorted ?? (await sorting!);
     refuseRepeatedIds(orders.byId);
-    const made = { ...tree, blocks, ...orders, ...rest, thinning, rowHashes };
+    const made = { ...tree, blocks, ...orders, ...rest, thinning };
     return { count, ...made, report: reader.report() };
   } finally {
     await sorter?.thread.terminate();

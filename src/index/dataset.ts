@@ -26,8 +26,6 @@ export interface DatasetParts extends Orders {
   readonly attributes: Attributes;
   /** The upper half of the {@link hashId} of each row. */
   readonly thinning: Uint16Array;
-  /** Of id and time of creation, two a row: see `rowHashesOf`. */
-  readonly rowHashes: Int32Array;
   readonly report: LoadReport;
 }
 

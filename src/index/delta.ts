@@ -4,7 +4,7 @@ import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { OrderKeys } from './orders.js';
 import { bytesOf, NOBODY } from './postings.js';
-import { putRowHash, SPARE_BYTES } from './records.js';
+import { SPARE_BYTES } from './records.js';
 
 /** A point's place in a delta: from 0, in the sequence in which points were accepted. */
 export type DeltaRow = number & { readonly brand?: 'delta row' };
@@ -24,8 +24,6 @@ export interface Delta extends OrderKeys {
   /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
   readonly baseTime: number;
   readonly coords: Float64Array;
-  /** As the dataset has them. */
-  readonly rowHashes: Int32Array;
   /** Ascending: the numbers under which the points were accepted. */
   readonly sequence: Float64Array;
   readonly ends: Uint32Array;
@@ -85,9 +83,7 @@ export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSiz
   const { ends, textEnds } = delta;
   const next = allocateDelta(capacity, lastSequence(delta, merged), lastTime(delta, merged));
   for (const column of COLUMNS) next[column].set(delta[column].subarray(merged, length));
-  for (const column of ['coords', 'rowHashes'] as const) {
-    next[column].set(delta[column].subarray(2 * merged, 2 * length));
-  }
+  next.coords.set(delta.coords.subarray(2 * merged, 2 * length));
   const [from, textFrom] = [endBefore(ends, merged), endBefore(textEnds, merged)];
   next.bytes.set(delta.bytes.subarray(from, endBefore(ends, length)));
   next.texts.set(delta.texts.subarray(textFrom, endBefore(textEnds, length)));
@@ -145,7 +141,6 @@ export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): v
     delta.createdAt[length] = point.createdAt.micros;
     delta.modifiedAt[length] = point.modifiedAt.micros;
     delta.sequence[length] = sequence;
-    putRowHash(delta.rowHashes, length, point.id, point.createdAt.micros);
     putAttributes(delta, length, point);
     delta.bytes.set(record, at);
     delta.ends[length] = at + record.length;
@@ -179,7 +174,6 @@ function allocateDelta({ rows, bytes }: DeltaSize, base: number, baseTime: numbe
     createdAt: sharedArray(Float64Array, rows),
     modifiedAt: sharedArray(Float64Array, rows),
     sequence: sharedArray(Float64Array, rows),
-    rowHashes: sharedArray(Int32Array, 2 * rows),
     ends: sharedArray(Uint32Array, rows),
     bytes: new Uint8Array(memory),
     words: new DataView(memory),

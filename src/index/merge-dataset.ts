@@ -16,7 +16,6 @@ import {
   type Records,
   recordLength,
   recordStart,
-  rowHashesOf,
   thinningOf,
 } from './records.js';
 
@@ -60,7 +59,6 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
   const orders = mergeOrders(parts, added, kept, rowOf);
   refuseRepeatedIds(orders.byId);
   const keys = keysFrom(kept, orders.byId);
-  const times = keysFrom(kept, orders.byCreatedAt);
   const ids = sharedArray(Uint32Array, count);
   ids.set(parts.ids);
   for (let row = parts.count; row < count; row++) ids[row] = row;
@@ -74,11 +72,6 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
     records: mergeRecords(parts, delta, tree),
     attributes: mergeAttributes(parts, delta, tree),
     thinning: joinedArray(Uint16Array, parts.thinning.subarray(0, kept), thinningOf(keys)),
-    rowHashes: joinedArray(
-      Int32Array,
-      parts.rowHashes.subarray(0, 2 * kept),
-      rowHashesOf(keys, times),
-    ),
     report: { ...parts.report, points: count },
   };
 }

@@ -1,9 +1,17 @@
 import { MAX_RECORD_BYTES } from '../formats/block.js';
-import { createProjection, LONG, renderedLength } from '../formats/record-layout.js';
+import {
+  createProjection,
+  headBytes,
+  LONG,
+  MOST_DIGITS,
+  renderedLength,
+  timeBytes,
+} from '../formats/record-layout.js';
+import { CANONICAL_BYTES } from '../model/timestamp.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
-import { CHUNK_BITS, type Records, recordStart } from './records.js';
+import { CHUNK_BITS, type Hash, type Records, recordStart, rotated } from './records.js';
 import { OVERRUN, renderRecord } from './render-record.js';
 
 const CACHE_LINE = 64;
@@ -98,6 +106,33 @@ function fetchLines(memory: Uint8Array, places: Int32Array, from: number, to: nu
 
 export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
   return memoryOf(page, index).subarray(page.places[2 * index], page.places[2 * index + 1]);
+}
+
+/**
+ * Hashes id and time of creation of each record, which tell a page from all others of one snapshot
+ * and one journal. The records are in the processor's cache by now, where columns are not.
+ */
+export function hashPage({ memories, words, memoryOf, places, count }: FetchedPage): Hash {
+  let low = count;
+  let high = ~count;
+  for (let i = 0; i < count; i++) {
+    const own = words[memoryOf[i]!]!;
+    const flags = memories[memoryOf[i]!]![places[2 * i]!]!;
+    // what stands behind a short id is the record's, too
+    const id = hashWords(own, places[2 * i]! + headBytes(flags), MOST_DIGITS);
+    const created = hashWords(own, places[2 * i + 1]! - timeBytes(flags), CANONICAL_BYTES);
+    low = (Math.imul(rotated(low ^ id), 0x9e3779b1) + created) | 0;
+    high = (Math.imul(rotated(high ^ created), 0x5f356495) + id) | 0;
+  }
+  return { low: low >>> 0, high: high >>> 0 };
+}
+
+function hashWords(words: DataView, at: number, bytes: number): number {
+  let hash = 0;
+  for (let i = 0; i < bytes; i += 4) {
+    hash = (Math.imul(hash, 0x85ebca6b) + words.getInt32(at + i, true)) | 0;
+  }
+  return hash;
 }
 
 /** Bytes of the longest record as JSON. */

@@ -7,7 +7,7 @@ import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
 import { appendToDelta, continueDelta, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
-import { recordBytes, rowHashesOf, thinningOf } from '../../src/index/records.js';
+import { recordBytes, thinningOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { Engine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, engineOf, idsOf, readerOf } from '../support/engine.js';
@@ -52,7 +52,6 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
   const stored = rows.map((note) => storePoint(pointOf(note)));
   assert.equal(parts.attributes, attributesOfRecords(stored), label);
   assert.equal(parts.thinning, thinningOf(keys.id), label);
-  assert.equal(parts.rowHashes, rowHashesOf(keys.id, keys.createdAt), label);
 }
 
 test('a merged dataset is as one that is made anew, whatever is merged into how much', async () => {

@@ -5,10 +5,11 @@ import {
   copyPage,
   fetchedRecord,
   fetchPage,
+  hashPage,
   longestRecord,
   type PageRoom,
 } from '../../index/record-page.js';
-import { type Hash, hashBytes, hashRows } from '../../index/records.js';
+import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
 import type { QueryWork } from '../../model/query.js';
@@ -219,7 +220,7 @@ export function pointRecords(
   return {
     count: page.count,
     size: page.size,
-    hash: () => hashRows(dataset, delta, rows, length),
+    hash: () => hashPage(page),
     longest: () => longestRecord(page),
     json(keys) {
       const show = showing(keys);
