@@ -41,6 +41,7 @@ const LEAST_SPAN = 1e-300;
 const MEASURE = 25;
 const COMPARE = 2; // a look at a distance
 const COUNT = 3;
+const TEST = 80; // whether it is a match
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when
@@ -141,9 +142,9 @@ function searchOutwards(
   const { bounds, length } = findRuns(dataset, regionOf({ boxes })!, new Runs(), budget);
   const near: Row[] = [];
   for (let run = 0; run < length; run++) {
-    for (let row = bounds[2 * run]!; row < bounds[2 * run + 1]!; row++) {
-      if (isMatch(row)) near.push(row);
-    }
+    inStretches(budget, bounds[2 * run]!, bounds[2 * run + 1]!, TEST, (from, end) => {
+      for (let row = from; row < end; row++) if (isMatch(row)) near.push(row);
+    });
   }
   return measure(dataset, scratch, centre, Int32Array.from(near));
 }
