@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSnapshot } from '../../src/cli/generate.js';
+import { FORMAT_VERSION } from '../../src/formats/native/format.js';
 import { say } from './run.js';
 
 /** Where generated points are kept between runs; outside git. */
@@ -11,7 +12,8 @@ export const SEED = 1;
 
 /** Path of a native snapshot of `points` generated points, made on first use. */
 export function nativeFile(points: number, seed: number = SEED): Promise<string> {
-  return generated(points, seed, 'waypost');
+  // files of an earlier version are not read any more
+  return generated(points, seed, `v${FORMAT_VERSION}.waypost`);
 }
 
 /** Path of the same points as NDJSON. */
