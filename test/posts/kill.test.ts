@@ -50,6 +50,8 @@ const LOGGED: Readonly<Record<string, RegExp>> = {
   prune: /^accepted points pruned/,
   reload: /^snapshot loaded/,
 };
+/** Of a service that failed. */
+const LAST_LINES = 30;
 /** Any step of it may be the one that does not come back. */
 const MOST_STEPS_MS = 30;
 
@@ -126,6 +128,10 @@ async function killServices(seed: number, times: number, mostMs: number): Promis
     }
     await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
     await noLitter(service, folder);
+  } catch (error) {
+    // nobody else will know why
+    console.log(seed, killed, service.logs.slice(-LAST_LINES));
+    throw error;
   } finally {
     killTree(service.pid);
     await service.ended;

@@ -56,11 +56,15 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { ...length, ...asked.headers };
   return new Promise((resolve, reject) => {
+    const fail = (error: Error): void => {
+      error.message = `${method} ${path}: ${error.message}`;
+      reject(error);
+    };
     const options = { host: '127.0.0.1', port, path, method, headers, agent };
     const sent = request(options, (answer) => {
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', reject);
+      answer.on('error', fail);
       answer.on('end', () => {
         const whole = Buffer.concat(chunks);
         resolve({
@@ -72,7 +76,7 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
         });
       });
     });
-    sent.on('error', reject);
+    sent.on('error', fail);
     sent.end(body);
   });
 }
