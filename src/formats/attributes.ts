@@ -9,13 +9,12 @@ const CREATED_BY = memberOf('created_by');
 const TAGS = memberOf('tags');
 
 const QUOTE = 0x22;
-const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
 /**
  * Reads the attributes out of stored records, which stand end to end and have these lengths; some
- * 200 ns each. A record whose tags are no list of texts has none.
+ * 200 ns each.
  */
 export function attributesOf(records: Uint8Array, length: Uint32Array): AttributeColumns {
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
@@ -33,11 +32,7 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
     members.find(bytes, start);
     start += length[i]!;
     const before = tags.length;
-    if (members.has(TAGS) && !addTags(bytes, starts[TAGS]!, ends[TAGS]!, tagTexts, tags)) {
-      tags.length = before;
-      status[i] = statuses.add(bytes, 0, 0);
-      continue;
-    }
+    if (members.has(TAGS)) addTags(bytes, starts[TAGS]!, ends[TAGS]!, tagTexts, tags);
     status[i] = statuses.add(bytes, starts[STATUS]!, ends[STATUS]!);
     const hasImage = members.has(IMAGE_MEMBER);
     flags[i] = (members.isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
@@ -54,22 +49,19 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
   };
 }
 
-/** Adds the numbers of the tags in bytes `from` to `to - 1`; false where these are no texts. */
+/** Adds the numbers of the tags in bytes `from` to `to - 1`, as far as these are texts. */
 function addTags(
   bytes: Uint8Array,
   from: number,
   to: number,
   texts: TextNumbers,
   tags: number[],
-): boolean {
-  for (let at = from; at < to; at++) {
-    if (bytes[at] !== QUOTE || (at > from && bytes[at - 1] !== COMMA)) return false;
+): void {
+  for (let at = from; at < to && bytes[at] === QUOTE; at++) {
     const start = at + 1;
     for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
-    if (at >= to) return false;
-    tags.push(texts.add(bytes, start, at++));
+    tags.push(texts.add(bytes, start, Math.min(at++, to)));
   }
-  return true;
 }
 
 /** The number that the digits in bytes `from` to `to - 1` say. */

@@ -183,7 +183,6 @@ const checked = new Members();
 
 /** Whether bytes `from` to `to - 1` are a stored record, whatever its values are. */
 export function isStored(bytes: Uint8Array, from: number, to: number): boolean {
-  if (to - from < LEAST_RECORD_BYTES) return false;
   checked.find(bytes, from);
   const { starts, ends } = checked;
   for (let at = from; at < starts[ID]!; at++) if (bytes[at]! > LOW_BITS) return false;

@@ -1,4 +1,3 @@
-import { MAX_RECORD_BYTES } from '../formats/block.js';
 import {
   createProjection,
   headBytes,
@@ -12,7 +11,7 @@ import type { DatasetParts } from './dataset.js';
 import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
 import { CHUNK_BITS, type Hash, type Records, recordStart, rotated } from './records.js';
-import { OVERRUN, renderRecord } from './render-record.js';
+import { renderRecord } from './render-record.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
@@ -70,7 +69,6 @@ export function fetchPage(
     places[2 * i] = start;
     places[2 * i + 1] = end;
     memoryOf[i] = at < 0 ? records.memoryOf[row >>> CHUNK_BITS]! : records.memories.length;
-    size += end - start;
   }
   for (let from = 0; from < count; ) {
     const to = endOfRun(memoryOf, count, from);
@@ -79,7 +77,7 @@ export function fetchPage(
   }
   for (let i = 0; i < count; i++) {
     const place = places[2 * i]!;
-    size += renderedLength(memories[memoryOf[i]!]!, 0, place);
+    size += renderedLength(memories[memoryOf[i]!]!, places[2 * i + 1]! - place, place);
   }
   return { memories, words, count, places, memoryOf, size };
 }
@@ -137,16 +135,16 @@ function hashWords(words: DataView, at: number, bytes: number): number {
 
 /** Bytes of the longest record as JSON. */
 export function longestRecord(page: FetchedPage): number {
+  const { places, count } = page;
   let longest = 0;
-  for (let i = 0; i < page.count; i++) {
-    longest = Math.max(longest, renderedLength(fetchedRecord(page, i)));
+  for (let i = 0; i < count; i++) {
+    const place = places[2 * i]!;
+    const bytes = renderedLength(memoryOf(page, i), places[2 * i + 1]! - place, place);
+    longest = Math.max(longest, bytes);
   }
   return longest;
 }
 
-/** For the last record of a page, behind which its target may have too little room. */
-const stage = Buffer.from(new ArrayBuffer(MAX_RECORD_BYTES + OVERRUN));
-const stageWords = new DataView(stage.buffer);
 /** For records with a text that takes long to copy, however it is done. */
 const renderLong = createProjection();
 
@@ -166,17 +164,11 @@ export function copyPage(
   for (let i = 0; i < count; i++) {
     const record = places[2 * i]!;
     const memory = memories[memoryOf[i]!]!;
-    const ownWords = words[memoryOf[i]!]!;
     if (i > 0) target[end++] = separator;
-    if (memory[record]! & LONG) {
-      end = renderLong(fetchedRecord(page, i), target, end);
-    } else if (i < count - 1) {
-      end = renderRecord(memory, ownWords, record, target, targetWords, end);
-    } else {
-      const size = renderRecord(memory, ownWords, record, stage, stageWords, 0);
-      target.set(stage.subarray(0, size), end);
-      end += size;
-    }
+    end =
+      memory[record]! & LONG
+        ? renderLong(fetchedRecord(page, i), target, end)
+        : renderRecord(memory, words[memoryOf[i]!]!, record, target, targetWords, end);
   }
   return end;
 }

@@ -28,9 +28,6 @@ const QUOTE = 0x22;
 const BRACKET_CLOSE = 0x5d;
 const BRACE_CLOSE = 0x7d;
 
-/** Bytes that may be written to behind a rendered record. */
-export const OVERRUN = 32;
-
 function nameOf(ascii: string): { first: number; second: number; bytes: number } {
   const words = new Float64Array(Uint8Array.from(Buffer.from(ascii.padEnd(16))).buffer);
   return { first: words[0]!, second: words[1]!, bytes: ascii.length };
@@ -43,7 +40,8 @@ function nameOf(ascii: string): { first: number; second: number; bytes: number }
  * All goes in words of eight bytes: `set` and `copyWithin` go byte by byte where memory is shared,
  * and need a view of each record. Words are read as floats, since integers of 64 bits are objects;
  * all of a value before the first is written, and the farthest first, so that one check of bounds
- * stands for them. What the last word of a value brings with it is overwritten by what comes next.
+ * stands for them. What the last word of a value brings with it is overwritten by what comes next,
+ * and the last of all, the times, are whole words: no byte behind the record is written.
  * Few calls, since none of these functions is small enough for V8 to put it into another one.
  */
 export function renderRecord(

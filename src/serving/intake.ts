@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
-import { rendered } from '../formats/record-layout.js';
+import { Members, memberOf, textOf } from '../formats/record-layout.js';
 import { createThrottleMemory, type ThrottleMemory } from '../http/request/client.js';
 import { rankOf } from '../index/order.js';
 import { recordBytes } from '../index/records.js';
@@ -164,12 +164,17 @@ async function sweepImages(
   }
 }
 
+const members = new Members();
+const IMAGE = memberOf('image');
+
 /** Whether the point of the snapshot whose id the address of an image names has that image. */
 function hasImage({ generation }: Cell, address: string): boolean {
   const { byId, records } = generation.engine.dataset;
   const rank = rankOf(byId, Number(address.split('/').at(-2)));
   if (rank < 0) return false;
-  return imageOf(rendered(recordBytes(records, byId.rows[rank]!)).toString()) === address;
+  const record = recordBytes(records, byId.rows[rank]!);
+  members.find(record);
+  return textOf(record, members.starts[IMAGE]!, members.ends[IMAGE]!) === address;
 }
 
 function imageOf(record: string): string | undefined {

@@ -1,5 +1,5 @@
 import { Random } from '../../src/cli/generate/random.js';
-import { storePoint, storeTexts } from '../../src/formats/record-layout.js';
+import { storePoint } from '../../src/formats/record-layout.js';
 import { buildOrder, type Order } from '../../src/index/order.js';
 import { buildCrossTable, countCells } from '../../src/index/orders.js';
 import * as postings from '../../src/index/postings.js';
@@ -64,28 +64,6 @@ test('texts and users stand in ascending order, each once', () => {
   const users = [...createdBy.users];
   assert.equal(users, ascending(new Set(users)));
   assert.is(users[0], NOBODY);
-});
-
-test('a record whose tags are no list of texts has no attributes', () => {
-  const time = '2024-02-29T12:00:00.000000+02:00';
-  const texts = {
-    id: '1',
-    status: 'A',
-    comment: '',
-    image: 'a',
-    lat: '1.00000000',
-    lon: '1.00000000',
-  };
-  const others = { isProcessed: true, createdBy: '7', createdAt: time, modifiedAt: time };
-  const whole = '"x","a\\"","é"';
-  const cut = Array.from(whole, (_, length) => whole.slice(0, length)).slice(1);
-  const good = new Set(['"x"', '"x",', '"x","a\\""', '"x","a\\"",']);
-  const bad = [...cut.filter((tags) => !good.has(tags)), 'x', ' "x"', '"x""y"', '["x"]', '"\\'];
-  const stored = bad.map((tags) => storeTexts({ ...texts, ...others, tags }));
-  const { status, tags, hasImage, isProcessed, createdBy } = attributesOfRecords(stored);
-  assert.ok(tags.postings.counts.every((count) => count === 0));
-  assert.equal([status.texts.ends.length, hasImage.counts[1], isProcessed.counts[1]], [1, 0, 0]);
-  assert.equal([...createdBy.users], [NOBODY]);
 });
 
 test('no points', () => {

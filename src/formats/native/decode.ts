@@ -11,7 +11,7 @@ import {
   MAX_BLOCK_POINTS,
   MAX_RECORD_BYTES,
 } from '../block.js';
-import { isStored, LEAST_RECORD_BYTES } from '../record-layout.js';
+import { isStored, LEAST_RECORD_BYTES, renderedLength } from '../record-layout.js';
 import type { Watermark } from '../snapshot.js';
 import type { Labels } from './encode.js';
 import {
@@ -59,6 +59,12 @@ export function decodeRecords(
     const end = start + lengths[i]!;
     if (!isStored(records, start, end)) {
       throw fail(`record ${i} of the block is none where the columns say it is`);
+    }
+    const json = renderedLength(records, end - start, start);
+    if (json > MAX_RECORD_BYTES) {
+      throw fail(
+        `record ${i} of the block has ${json} bytes as JSON, of ${MAX_RECORD_BYTES} allowed`,
+      );
     }
     start = end;
   }

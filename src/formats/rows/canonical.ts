@@ -38,7 +38,7 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
 });
 const RECORD = new RegExp(String.raw`\{${MEMBERS.join('')}\}`, 'y');
 
-/** What a record says whose form is known, as blocks have it. */
+/** A record that was read in its rendered form, and what the columns of a block say of it. */
 export class RenderedPoint {
   readonly record: StoredRecord;
   readonly id: number;
@@ -84,6 +84,7 @@ export class RenderedLines {
 
 /** Reads characters `from` to `to - 1`. */
 function readText(text: string, from: number, to: number): RenderedPoint | undefined {
+  if (to - from > MAX_RECORD_BYTES) return undefined;
   RECORD.lastIndex = from;
   const found = RECORD.exec(text);
   return found === null || RECORD.lastIndex !== to ? undefined : take(found);
@@ -131,7 +132,7 @@ function latin1(bytes: Uint8Array, most = MAX_RECORD_BYTES): string {
 
 /** Takes a record whose form is right, with the values of its keys, unless one is out of range. */
 function take(found: readonly string[], tags = found[9]): RenderedPoint | undefined {
-  const [, id, status, comment, image, lat, lon, flag, user, , created, modified] = found;
+  const [, id, status, comment, image, lat, lon, flag, user = '', , created, modified] = found;
   const point = new RenderedPoint({
     id: id!,
     status: status!,
@@ -140,7 +141,7 @@ function take(found: readonly string[], tags = found[9]): RenderedPoint | undefi
     lat: lat!,
     lon: lon!,
     isProcessed: flag === 'true',
-    createdBy: user ?? '',
+    createdBy: user,
     tags: tags ?? '',
     createdAt: created!,
     modifiedAt: modified!,
@@ -149,7 +150,7 @@ function take(found: readonly string[], tags = found[9]): RenderedPoint | undefi
     renderedLength(point.record) <= MAX_RECORD_BYTES &&
     point.id > 0 &&
     Number.isSafeInteger(point.id) &&
-    Number.isSafeInteger(Number(user ?? 0)) &&
+    Number.isSafeInteger(Number(user)) &&
     Math.abs(point.lat) <= 90 &&
     Math.abs(point.lon) <= 180 &&
     Number.isSafeInteger(point.createdAt) &&

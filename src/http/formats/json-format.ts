@@ -4,7 +4,7 @@ import type { Exchange, Format, ListFacts, Page, PageRecords } from './represent
 /** Nanoseconds for a byte of a record that is copied and sent. */
 const COPIED = 0.5;
 
-/** JSON: records are copied as they are kept, and only the words around them written. */
+/** JSON: records are rendered as they are copied, and the words around them written. */
 export const JSON_FORMAT: Format = {
   name: 'json',
   parameter: 'json',

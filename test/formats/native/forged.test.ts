@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
+import { renderedLength, storePoint } from '../../../src/formats/record-layout.js';
 import {
   frame,
   framesOf,
   notification,
   type Piece,
+  point,
   putTogether,
   readInPlace,
   readOnePass,
@@ -105,6 +107,19 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
   [column('modified_at', Number.NaN), /whole microseconds/],
   [set(COLUMNS, { length: bytes32(64, 90) }), /length must be 65 to 262142/],
   [set(COLUMNS, { length: bytes32(262_144, 90) }), /got 262144/],
+  [
+    (pieces) => {
+      const comment = 'c'.repeat(262_143 - renderedLength(storePoint(point({ id: 1 }))));
+      const record = storePoint(point({ id: 1, comment }));
+      const last = pieces[RECORDS] as Buffer;
+      const { length } = pieces[COLUMNS] as { length: Buffer };
+      const records = Buffer.concat([record, last.subarray(length.readUInt32LE(0))]);
+      const lengths = bytes32(record.length, length.readUInt32LE(4));
+      pieces[RECORDS] = records;
+      set(COLUMNS, { length: lengths, records_size: records.length })(pieces);
+    },
+    /record 0 of the block has 262143 bytes as JSON/,
+  ],
   [set(COLUMNS, { statuses: 'NEW' }), /statuses must be a list of/],
   [set(COLUMNS, { statuses: [7] }), /statuses must be a list of texts/],
   [set(COLUMNS, { tag_texts: undefined }), /tag_texts must be a list of texts/],

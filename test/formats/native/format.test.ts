@@ -8,7 +8,12 @@ import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
-import { storePoint } from '../../../src/formats/record-layout.js';
+import {
+  isStored,
+  type RecordTexts,
+  storePoint,
+  storeTexts,
+} from '../../../src/formats/record-layout.js';
 import type { Watermark } from '../../../src/formats/snapshot.js';
 import { InputError } from '../../../src/model/quote.js';
 import {
@@ -291,6 +296,32 @@ test('a head says how long each value is, or the record is none', () => {
         assert.throws(() => decode(pack(changed)), why, `bit ${bit} of byte ${at}`);
       }
     }
+  }
+});
+
+test('a head that says more than its lengths says what is true', () => {
+  const time = '2024-02-29T12:00:00.000000+02:00';
+  const good: RecordTexts = {
+    ...{ id: '1'.repeat(16), status: 's'.repeat(130), comment: '', image: '', isProcessed: false },
+    ...{ lat: '1.00000000', lon: '1.00000000', createdBy: '1'.repeat(16), tags: '' },
+    ...{ createdAt: time, modifiedAt: time },
+  };
+  for (const comment of ['', 'c'.repeat(2 ** 14)]) {
+    const stored = storeTexts({ ...good, comment });
+    assert.ok(isStored(stored, 0, stored.length));
+    for (const key of ['id', 'createdBy'] as const) {
+      const long = storeTexts({ ...good, comment, [key]: '1'.repeat(17) });
+      assert.not.ok(isStored(long, 0, long.length), key);
+    }
+    for (const flag of [8, 32, 64]) {
+      const flagged = Buffer.from(stored);
+      flagged[0]! |= flag;
+      assert.not.ok(isStored(flagged, 0, flagged.length), `flag ${flag}`);
+    }
+    // the same length in eight bits
+    const wide = Buffer.from(stored);
+    wide.set([0x82, 0], 3);
+    assert.not.ok(isStored(wide, 0, wide.length));
   }
 });
 
