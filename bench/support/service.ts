@@ -92,14 +92,15 @@ export async function endRun(): Promise<void> {
 
 /** Kills a child when this process ends, however it does; returns what undoes that. */
 export function dieTogether(child: ChildProcess): () => void {
-  const kill = (): void => void child.kill('SIGKILL');
-  process.prependOnceListener('exit', kill);
-  return () => void process.off('exit', kill);
+  children.add(child);
+  return () => void children.delete(child);
 }
 
+const children = new Set<ChildProcess>();
 const folders: string[] = [];
 
 process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
   for (const one of folders) rmSync(one, { recursive: true, force: true, maxRetries: 5 });
 });
 
