@@ -39,7 +39,7 @@ const MOST_SHORT = 2 ** (2 * BITS) - 1;
 export const DIGITS_BITS = 5;
 export const DIGITS = 31;
 export const LEAST_DEGREES: number = '0.00000000'.length;
-export const MOST_DIGITS = 16;
+const MOST_DIGITS = 16;
 
 /** Of the head of a record with these flags. */
 export function headBytes(flags: number): number {

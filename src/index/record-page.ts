@@ -2,11 +2,9 @@ import {
   createProjection,
   headBytes,
   LONG,
-  MOST_DIGITS,
   renderedLength,
   timeBytes,
 } from '../formats/record-layout.js';
-import { CANONICAL_BYTES } from '../model/timestamp.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, endBefore } from './delta.js';
 import type { Row } from './order.js';
@@ -117,20 +115,26 @@ export function hashPage({ memories, words, memoryOf, places, count }: FetchedPa
     const own = words[memoryOf[i]!]!;
     const flags = memories[memoryOf[i]!]![places[2 * i]!]!;
     // what stands behind a short id is the record's, too
-    const id = hashWords(own, places[2 * i]! + headBytes(flags), MOST_DIGITS);
-    const created = hashWords(own, places[2 * i + 1]! - timeBytes(flags), CANONICAL_BYTES);
-    low = (Math.imul(rotated(low ^ id), 0x9e3779b1) + created) | 0;
-    high = (Math.imul(rotated(high ^ created), 0x5f356495) + id) | 0;
+    const id = hashWords(own, places[2 * i]! + headBytes(flags));
+    const created = places[2 * i + 1]! - timeBytes(flags);
+    const time = (hashWords(own, created) + Math.imul(hashWords(own, created + 16), ODD)) | 0;
+    low = (Math.imul(rotated(low ^ id), 0x9e3779b1) + time) | 0;
+    high = (Math.imul(rotated(high ^ time), 0x5f356495) + id) | 0;
   }
   return { low: low >>> 0, high: high >>> 0 };
 }
 
-function hashWords(words: DataView, at: number, bytes: number): number {
-  let hash = 0;
-  for (let i = 0; i < bytes; i += 4) {
-    hash = (Math.imul(hash, 0x85ebca6b) + words.getInt32(at + i, true)) | 0;
-  }
-  return hash;
+const ODD = 0x27d4eb2d;
+
+/** Hashes 16 bytes; the products do not wait for each other. */
+function hashWords(words: DataView, at: number): number {
+  return (
+    (Math.imul(words.getInt32(at + 12, true), 0x85ebca6b) +
+      Math.imul(words.getInt32(at + 8, true), 0xc2b2ae35) +
+      Math.imul(words.getInt32(at + 4, true), 0x165667b1) +
+      words.getInt32(at, true)) |
+    0
+  );
 }
 
 /** Bytes of the longest record as JSON. */

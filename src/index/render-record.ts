@@ -99,11 +99,27 @@ export function renderRecord(
     from += size;
     end += size;
   }
-  return renderNumbers(memory, words, record, from, bytes, target, end);
+  target.setFloat64(end + 8, LAT_2, true);
+  target.setFloat64(end, LAT_1, true);
+  end += LAT_BYTES;
+  size = LEAST_DEGREES + (digits >> DIGITS_BITS);
+  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  target.setFloat64(end, words.getFloat64(from, true), true);
+  from += size;
+  end += size;
+  target.setFloat64(end + 8, LON_2, true);
+  target.setFloat64(end, LON_1, true);
+  end += LON_BYTES;
+  size = LEAST_DEGREES + (memory[record + 2]! >> DIGITS_BITS);
+  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  target.setFloat64(end, words.getFloat64(from, true), true);
+  from += size;
+  end += size;
+  return renderRest(memory, words, record, from, bytes, target, end);
 }
 
-/** The members from `lat` on, whose values begin at `at`. */
-function renderNumbers(
+/** The members from `is_processed` on; the next value begins at `at`. */
+function renderRest(
   memory: Uint8Array,
   words: DataView,
   record: number,
@@ -113,26 +129,9 @@ function renderNumbers(
   targetAt: number,
 ): number {
   const flags = memory[record]!;
-  const digits = memory[record + 1]!;
   const user = memory[record + 2]!;
   let from = at;
   let end = targetAt;
-  target.setFloat64(end + 8, LAT_2, true);
-  target.setFloat64(end, LAT_1, true);
-  end += LAT_BYTES;
-  let size = LEAST_DEGREES + (digits >> DIGITS_BITS);
-  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
-  target.setFloat64(end, words.getFloat64(from, true), true);
-  from += size;
-  end += size;
-  target.setFloat64(end + 8, LON_2, true);
-  target.setFloat64(end, LON_1, true);
-  end += LON_BYTES;
-  size = LEAST_DEGREES + (user >> DIGITS_BITS);
-  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
-  target.setFloat64(end, words.getFloat64(from, true), true);
-  from += size;
-  end += size;
   bytes[end++] = QUOTE;
   target.setFloat64(end + 8, FLAG_2, true);
   target.setFloat64(end, FLAG_1, true);
@@ -140,7 +139,7 @@ function renderNumbers(
   const isProcessed = (flags & PROCESSED) !== 0;
   target.setFloat64(end, isProcessed ? TRUE : FALSE, true);
   end += isProcessed ? TRUE_BYTES : FALSE_BYTES;
-  size = user & DIGITS;
+  let size = user & DIGITS;
   if (size > 0) {
     target.setFloat64(end + 8, USER_2, true);
     target.setFloat64(end, USER_1, true);
@@ -162,19 +161,6 @@ function renderNumbers(
     end += size;
     bytes[end++] = BRACKET_CLOSE;
   }
-  return renderTimes(words, from, (flags & SAME_TIMES) !== 0, bytes, target, end);
-}
-
-/** The members from `created_at` on. */
-function renderTimes(
-  words: DataView,
-  from: number,
-  isSame: boolean,
-  bytes: Uint8Array,
-  target: DataView,
-  at: number,
-): number {
-  let end = at;
   target.setFloat64(end + 8, CREATED_2, true);
   target.setFloat64(end, CREATED_1, true);
   end += CREATED_BYTES;
@@ -191,7 +177,7 @@ function renderTimes(
   target.setFloat64(end + 8, MODIFIED_2, true);
   target.setFloat64(end, MODIFIED_1, true);
   end += MODIFIED_BYTES;
-  const modified = isSame ? from : from + CANONICAL_BYTES;
+  const modified = flags & SAME_TIMES ? from : from + CANONICAL_BYTES;
   fourth = words.getFloat64(modified + 24, true);
   third = words.getFloat64(modified + 16, true);
   second = words.getFloat64(modified + 8, true);
