@@ -137,9 +137,10 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     }
   }
 
-  /** Starts the threads, which are otherwise started by the first questions. */
+  /** Starts the first thread; the others take 10 MB each, and start when a question finds none idle. */
   start(): void {
-    for (const lane of this.#lanes) if (lane.thread === undefined) this.#open(lane);
+    const [first] = this.#lanes;
+    if (first?.thread === undefined) this.#open(first!);
   }
 
   async serve(generation: Generation): Promise<void> {
