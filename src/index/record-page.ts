@@ -124,6 +124,7 @@ export function hashPage({ memories, words, memoryOf, places, count }: FetchedPa
   return { low: low >>> 0, high: high >>> 0 };
 }
 
+/** Tells the halves of a time from each other. */
 const ODD = 0x27d4eb2d;
 
 /** Hashes 16 bytes; the products do not wait for each other. */
