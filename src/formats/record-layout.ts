@@ -149,7 +149,7 @@ export class Members {
     const width = flags & LONG ? 3 : 2;
     const lengths = at + FIXED_BYTES;
     this.isProcessed = (flags & PROCESSED) !== 0;
-    let end = lengths + TEXTS * width;
+    let end = at + headBytes(flags);
     end = this.#put(ID, end, digits & DIGITS);
     end = this.#put(STATUS, end, lengthAt(record, lengths, width));
     end = this.#put(COMMENT, end, lengthAt(record, lengths + width, width));

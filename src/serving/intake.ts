@@ -174,7 +174,8 @@ function hasImage({ generation }: Cell, address: string): boolean {
   if (rank < 0) return false;
   const record = recordBytes(records, byId.rows[rank]!);
   members.find(record);
-  return textOf(record, members.starts[IMAGE]!, members.ends[IMAGE]!) === address;
+  const { starts, ends } = members;
+  return members.has(IMAGE) && textOf(record, starts[IMAGE]!, ends[IMAGE]!) === address;
 }
 
 function imageOf(record: string): string | undefined {
