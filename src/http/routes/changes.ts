@@ -169,14 +169,14 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
 
   /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
   async function ofJournal(cursor: number, start: StreamStart, form: StreamForm): Promise<Found> {
+    // that of a delta which comes meanwhile may lie behind posts that were not read
+    const { base } = current.generation.delta!;
     const read = reading.then(() => Promise.all([journal.read(cursor, POSTS), journal.state()]));
     reading = read.catch(() => {});
     const [posts, { keptAfter }] = await read;
     // whoever reads it comes back, and is told why
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
-    if (posts.length === 0) {
-      return { bytes: Buffer.alloc(0), cursor: current.generation.delta!.base };
-    }
+    if (posts.length === 0) return { bytes: Buffer.alloc(0), cursor: base };
     const points = posts.map(acceptedOf);
     const room = points.reduce((sum, { record }) => sum + record.length, 0);
     const delta = createDelta({ rows: points.length, bytes: room });
