@@ -165,7 +165,7 @@ export class PostWriter implements Posts {
     this.#busy++;
     let release: Release | undefined;
     let address: string | undefined;
-    let isUsed: boolean | undefined;
+    let isRefused = false;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
       release = await visible.reserve(1, bytes);
@@ -177,15 +177,12 @@ export class PostWriter implements Posts {
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address);
-      isUsed = reply.kind === 'accepted';
+      isRefused = reply.kind !== 'accepted';
       return reply;
     } finally {
       release?.();
-      if (address !== undefined) {
-        // a mark that stays costs the next sweep a look, also where the point may be there or not
-        if (isUsed === true) void media!.confirm(address);
-        else if (isUsed === false) await media!.remove(address);
-      }
+      // where the point may be there or not, its image stays
+      if (address !== undefined && isRefused) await media!.remove(address);
       this.#busy--;
       if (this.#busy === 0) this.#whenIdle?.();
     }

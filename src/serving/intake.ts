@@ -1,13 +1,10 @@
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
-import { Members, memberOf, textOf } from '../formats/record-layout.js';
 import { createThrottleMemory, type ThrottleMemory } from '../http/request/client.js';
-import { rankOf } from '../index/order.js';
-import { recordBytes } from '../index/records.js';
 import type { TimeZone } from '../model/time-zone.js';
 import { acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
-import { isShared, type Journal, readAll } from '../posts/journal.js';
+import { isShared, type Journal } from '../posts/journal.js';
 import {
   type ImageStore,
   incomingOf,
@@ -124,18 +121,15 @@ export async function openIntake(
       tell();
     },
     async tidy() {
-      const sweep = async (): Promise<void> => {
-        if (media !== undefined) await sweepImages(media, journal, current, logger);
-      };
       const forget = async (): Promise<void> => {
         const before = retired;
         const left = await prune(before, journal, logger);
         // another snapshot may have come meanwhile
         if (retired === before) retired = left;
       };
-      await sweep();
+      await media?.sweep();
       await forget();
-      tidying.push(setInterval(sweep, SWEEP_MS).unref());
+      tidying.push(setInterval(() => media?.sweep(), SWEEP_MS).unref());
       tidying.push(setInterval(forget, PRUNE_MS).unref());
     },
     async close() {
@@ -144,42 +138,6 @@ export async function openIntake(
       await journal.close();
     },
   };
-}
-
-/** Removes what is left of uploads, but for the images of points that are known. */
-async function sweepImages(
-  media: Media,
-  journal: Journal,
-  current: Cell,
-  logger: Logger,
-): Promise<void> {
-  try {
-    const journaled = new Set<string | undefined>();
-    for await (const posts of readAll(journal, 0)) {
-      for (const { record } of posts) journaled.add(imageOf(record));
-    }
-    await media.sweep((address) => journaled.has(address) || hasImage(current, address));
-  } catch (error) {
-    logger.warn({ err: error }, 'what is left of uploads could not be removed');
-  }
-}
-
-const members = new Members();
-const IMAGE = memberOf('image');
-
-/** Whether the point of the snapshot whose id the address of an image names has that image. */
-function hasImage({ generation }: Cell, address: string): boolean {
-  const { byId, records } = generation.engine.dataset;
-  const rank = rankOf(byId, Number(address.split('/').at(-2)));
-  if (rank < 0) return false;
-  const record = recordBytes(records, byId.rows[rank]!);
-  members.find(record);
-  const { starts, ends } = members;
-  return members.has(IMAGE) && textOf(record, starts[IMAGE]!, ends[IMAGE]!) === address;
-}
-
-function imageOf(record: string): string | undefined {
-  return (JSON.parse(record) as { image?: string }).image;
 }
 
 async function openImages(

@@ -203,7 +203,6 @@ async function checkFiles(accepted: ReadonlyMap<number, string | undefined>): Pr
   const inner = readdirSync(join(home, 'inner')).filter((name) => !name.includes('journal'));
   assert.equal(inner, ['media']);
   assert.equal(readdirSync(media).sort(), ['.incoming', 'map_data_points']);
-  // the mark of an image goes after the answer
   await until('nothing is on its way', () => readdirSync(join(media, '.incoming')).length === 0);
   const images = [...accepted.values()].filter((image) => image !== undefined);
   const stored = readdirSync(join(media, 'map_data_points')).flatMap((id) =>

@@ -39,34 +39,16 @@ const NAME = 'photo_0123abcd.jpg';
 async function stored(id: number, bytes: Buffer = JPEG): Promise<string> {
   writeFileSync(join(incoming, 'file'), bytes);
   const address = await media.store(id, { file: 'file', name: NAME });
-  await media.discard({ file: 'file', name: NAME });
+  await media.discard({ file: 'file' });
   return address;
 }
 
-test('an image is marked until its record is journaled, and removed with its mark', async () => {
+test('an image stands under the id of its point until it is removed', async () => {
   const address = await stored(7);
   assert.is(address, `/media/map_data_points/7/${NAME}`);
-  const image = `images/map_data_points/7/${NAME}`;
-  assert.equal(await bucket.keys(), [`images/.incoming/7.${NAME}.new`, image]);
-  await media.confirm(address);
-  assert.equal(await bucket.keys(), [image]);
   await media.remove(await stored(8));
-  assert.equal(await bucket.keys(), [image]);
+  assert.equal(await bucket.keys(), [`images/map_data_points/7/${NAME}`]);
   assert.equal(readdirSync(incoming), []);
-});
-
-test('a sweep removes what no record names once it is an hour old, and nothing else', async () => {
-  const known = await stored(1);
-  await stored(2);
-  await put('images/.incoming/notes.txt', 'of somebody');
-  await media.sweep(() => {
-    throw new Error('nothing is old enough');
-  });
-  assert.is((await bucket.keys()).length, 5);
-  for (const key of await bucket.keys()) bucket.makeOld(key);
-  await media.sweep((address) => address === known);
-  const kept = ['images/.incoming/notes.txt', `images/map_data_points/1/${NAME}`];
-  assert.equal(await bucket.keys(), kept);
 });
 
 test('a long image is read in pieces, from any byte to any other', async () => {

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
-import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
+import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
-import { type ImageStore, MediaUnavailable, markedBy, markName } from './folder.js';
+import { type ImageStore, MediaUnavailable } from './folder.js';
 
 /** What a client asks of an image beside its name, as its request's headers have it. */
 export interface ImageConditions {
@@ -44,40 +44,21 @@ const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image
 
 /** Images below `s3://bucket/prefix`. Throws as {@link openBucket} does. */
 export async function openImageBucket(address: string): Promise<ImageBucket> {
-  const bucket = await openBucket(folderOf(address));
-  const { client, name: Bucket, path } = bucket;
+  const { client, name: Bucket, path } = await openBucket(folderOf(address));
   const imageKey = (id: string, name: string): string => `${path}map_data_points/${id}/${name}`;
-  const markKey = (id: string, name: string): string => `${path}.incoming/${markName(id, name)}`;
   const within = (): { readonly abortSignal: AbortSignal } => ({
     abortSignal: AbortSignal.timeout(REQUEST_MS),
   });
-  const put = async (Key: string, Body: Buffer | string, ContentType?: string): Promise<void> => {
-    await client.putObject({ Bucket, Key, Body, ContentType }, within()).catch(refuse);
-  };
-  const remove = async (Key: string): Promise<void> => {
-    await client.deleteObject({ Bucket, Key }, within()).catch(refuse);
-  };
 
   return {
     async put(file, id, name) {
-      await put(markKey(id, name), '');
-      await put(imageKey(id, name), await readFile(file), TYPES[name.slice(-3)]);
+      const image = { Bucket, Key: imageKey(id, name), ContentType: TYPES[name.slice(-3)] };
+      const Body = await readFile(file);
+      await client.putObject({ ...image, Body }, within()).catch(refuse);
     },
-
-    unmark: (id, name) => remove(markKey(id, name)),
 
     async erase(id, name) {
-      await remove(imageKey(id, name));
-      await remove(markKey(id, name));
-    },
-
-    async marks() {
-      const prefix = `${path}.incoming/`;
-      const objects = await listBucket(bucket, prefix, undefined, within().abortSignal);
-      return objects.flatMap(({ Key = '', LastModified }) => {
-        const marked = markedBy(Key.slice(prefix.length));
-        return marked ? [{ ...marked, markedAt: LastModified?.getTime() ?? Date.now() }] : [];
-      });
+      await client.deleteObject({ Bucket, Key: imageKey(id, name) }, within()).catch(refuse);
     },
 
     async find(id, name, asked) {

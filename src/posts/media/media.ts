@@ -3,14 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Decoder } from './decoder.js';
-import {
-  asUnavailable,
-  IMAGES_PATH,
-  type ImageStore,
-  markedBy,
-  removeFile,
-  safeName,
-} from './folder.js';
+import { asUnavailable, IMAGES_PATH, type ImageStore, removeFile, safeName } from './folder.js';
 import type { ImageStats, Upload } from './upload.js';
 
 /** An image that was decoded and made anew, on stable storage, and not yet that of a point. */
@@ -73,8 +66,7 @@ export class Media {
 
   /**
    * Makes an image that of a point and returns the address for its record. It is on stable storage
-   * then, and marked as one whose record is not. Rejects with a MediaUnavailable, and the image is
-   * gone.
+   * then. Rejects with a MediaUnavailable, and the image is gone.
    */
   async store(id: number, { file, name }: CheckedImage): Promise<string> {
     const { store } = this.#options;
@@ -89,52 +81,33 @@ export class Media {
     return `${IMAGES_PATH}${id}/${name}`;
   }
 
-  /** Takes the mark away, once the record is on stable storage as well. */
-  async confirm(address: string): Promise<void> {
-    // a mark that stays is looked at again by a later sweep
-    await this.#options.store.unmark(...partsOf(address)).catch(() => {});
-  }
-
   /** Removes an image whose record was refused. */
   async remove(address: string): Promise<void> {
     const { store, logger } = this.#options;
-    await store.erase(...partsOf(address)).catch((error: unknown) => {
+    const [id = '', name = ''] = address.slice(IMAGES_PATH.length).split('/');
+    await store.erase(id, name).catch((error: unknown) => {
       logger.warn({ err: error, image: address }, 'an image of no point could not be removed');
     });
   }
 
   /** Removes an image that becomes that of no point. */
-  async discard({ file }: CheckedImage): Promise<void> {
+  async discard({ file }: Pick<CheckedImage, 'file'>): Promise<void> {
     await removeFile(this.#pathOf(file)).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
     });
   }
 
-  /**
-   * Removes what a process that was killed has left, once it is an hour old: whatever had come in,
-   * and the marked images that no record names. Nothing else in the folder is touched.
-   */
-  async sweep(isKnown: (address: string) => boolean): Promise<void> {
-    const { store, incoming, logger } = this.#options;
+  /** Removes what had come in when a process was killed, once it is an hour old. */
+  async sweep(): Promise<void> {
+    const { incoming, logger } = this.#options;
     let removed = 0;
-    const isOld = (at: number): boolean => Date.now() - at >= LEFTOVER_MS;
     for (const entry of await readdir(incoming).catch(() => [])) {
-      if (markedBy(entry) !== undefined) continue;
       const found = await stat(this.#pathOf(entry)).catch(() => undefined);
-      if (found === undefined || !isOld(found.mtimeMs)) continue;
-      await removeFile(this.#pathOf(entry));
+      if (found === undefined || Date.now() - found.mtimeMs < LEFTOVER_MS) continue;
+      await this.discard({ file: entry });
       removed++;
     }
-    for (const { id, name, markedAt } of await store.marks()) {
-      if (!isOld(markedAt)) continue;
-      if (isKnown(`${IMAGES_PATH}${id}/${name}`)) {
-        await store.unmark(id, name);
-      } else {
-        await store.erase(id, name);
-        removed++;
-      }
-    }
-    if (removed > 0) logger.info({ removed }, 'removed images that belong to no point');
+    if (removed > 0) logger.info({ removed }, 'removed what was left of uploads');
   }
 
   #pathOf(file: string): string {
@@ -145,10 +118,4 @@ export class Media {
     this.#options.logger.error({ err: error }, 'an image could not be taken');
     return asUnavailable(error);
   }
-}
-
-/** Id and name of an address that `store` returned. */
-function partsOf(address: string): [id: string, name: string] {
-  const [id = '', name = ''] = address.slice(IMAGES_PATH.length).split('/');
-  return [id, name];
 }
