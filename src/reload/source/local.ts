@@ -94,9 +94,12 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
     },
     watch(onChange) {
       const paths = [root, companion].filter((one) => one !== undefined);
-      const counts = (name: string): boolean =>
-        name.startsWith('..') ||
-        matches(name.endsWith(CHECKSUM_SUFFIX) ? name.slice(0, -CHECKSUM_SUFFIX.length) : name);
+      const named = paths.map((one) => basename(one));
+      const counts = (name: string): boolean => {
+        const own = name.endsWith(CHECKSUM_SUFFIX) ? name.slice(0, -CHECKSUM_SUFFIX.length) : name;
+        // Kubernetes switches the link `..data`, which others lead through
+        return name.startsWith('..') || named.includes(own) || matches(own);
+      };
       return watchPaths(paths, options, logger, counts, onChange);
     },
   };

@@ -1,8 +1,7 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
-import { basename, dirname, resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
-import { CHECKSUM_SUFFIX } from './source.js';
 
 export interface WatchOptions {
   /**
@@ -16,7 +15,7 @@ export interface WatchOptions {
   readonly safetyMs?: number;
 }
 
-/** Events get lost when there are too many of them, and not every folder on a way is watched. */
+/** Events get lost when there are too many of them, and no folder above another is watched. */
 const SAFETY_MS = 5_000;
 
 /**
@@ -29,114 +28,79 @@ class FolderWatcher extends FSWatcher {
   }
 }
 
-/** Whether a name of a folder counts. */
-type Counts = (name: string) => boolean;
-
-/** A folder that is to be watched. */
-interface Place {
-  readonly folder: string;
-  readonly counts: Counts[];
-}
-
 /**
  * Calls `onChange` whenever a file or folder at one of the paths may have changed, more often rather
- * than too rarely; of a folder among them only names count that `counts` says. Watched are the
- * folder of each path, and that of what it leads to. Returns what ends it.
+ * than too rarely. Watched is each folder among them, and of a file its folder and that of what it
+ * leads to; events of names that do not `count` are passed over. Where one of these folders is
+ * replaced, the next look without an event finds the other one. Returns what ends it.
  */
 export function watchPaths(
   paths: readonly string[],
   { mode, pollMs, safetyMs = SAFETY_MS }: WatchOptions,
   logger: Logger,
-  counts: Counts,
+  counts: (name: string) => boolean,
   onChange: () => void,
 ): () => Promise<void> {
   if (mode === 'off') return async () => {};
-  const watched = new Map<string, FSWatcher>();
-  let places: ReadonlyMap<string, Place> = new Map();
+  let watched = '';
+  let watchers: readonly FSWatcher[] = [];
 
-  /** Watches what there is to be watched now. */
+  /** Watches the folders that there are now. */
   function follow(): void {
-    if (mode === 'events') places = placesOf(paths, counts);
-    for (const [key, watcher] of watched) {
-      if (places.has(key)) continue;
-      watched.delete(key);
-      void watcher.close();
-    }
-    for (const [key, { folder }] of places) {
-      if (watched.has(key)) continue;
+    const folders = foldersOf(paths);
+    const now = [...folders.values()].join();
+    if (now === watched) return;
+    watched = now;
+    void close();
+    watchers = [...folders.keys()].map((folder) => {
       const watcher = new FolderWatcher({ depth: 0, ignoreInitial: true, followSymlinks: false });
-      watched.set(key, watcher);
       watcher.on('raw', (_kind, name) => {
-        // a folder tells of changes of its own by its name
-        const isOwn = !name || name === basename(folder);
-        if (places.get(key)?.counts.some((one) => isOwn || one(name))) look();
+        if (!name || counts(name)) onChange();
       });
       watcher.on('error', (error) => {
         logger.warn({ path: folder, reason: (error as Error).message }, 'cannot watch');
       });
       // nothing was heard while no watch stood
-      watcher.on('ready', () => places.has(key) && look());
-      watcher.add(folder);
-    }
-  }
-  function look(): void {
-    follow();
-    onChange();
+      return watcher.on('ready', onChange).add(folder);
+    });
   }
 
-  follow();
+  async function close(): Promise<void> {
+    await Promise.all(watchers.map((watcher) => watcher.close()));
+  }
+
+  if (mode === 'events') follow();
+  const look = (): void => {
+    if (mode === 'events') follow();
+    onChange();
+  };
   const timer = setInterval(look, mode === 'poll' ? pollMs : safetyMs).unref();
-  return async () => {
+  return () => {
     clearInterval(timer);
-    places = new Map();
-    await Promise.all([...watched.values()].map((watcher) => watcher.close()));
-    watched.clear();
+    return close();
   };
 }
 
-/** The folders to watch, by what tells each from another that takes its place. */
-function placesOf(paths: readonly string[], counts: Counts): Map<string, Place> {
-  const places = new Map<string, Place>();
-  const add = (folder: string, one: Counts): boolean => {
-    const stats = statsOf(folder);
+/** The folders to watch, each with what tells it from another that takes its place. */
+function foldersOf(paths: readonly string[]): ReadonlyMap<string, string> {
+  const folders = new Map<string, string>();
+  const add = (folder: string): boolean => {
+    const stats = ifAny(() => statSync(folder));
     if (!stats?.isDirectory()) return false;
-    const key = `${folder} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`;
-    const place = places.get(key) ?? { folder, counts: [] };
-    place.counts.push(one);
-    places.set(key, place);
+    folders.set(folder, `${folder} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`);
     return true;
   };
   for (const path of paths) {
-    const ends = new Set([resolve(path), realOf(path)]);
-    for (const end of ends) {
-      add(end, counts);
-      // where there is no such folder, one above will tell when it is made
-      for (let at = end; !add(dirname(at), isOf(basename(at))) && at !== dirname(at); ) {
-        at = dirname(at);
-      }
-    }
+    if (add(path)) continue;
+    for (const end of [path, ifAny(() => realpathSync(path))]) if (end) add(dirname(end));
   }
-  return places;
-}
-
-/** Kubernetes switches the link `..data`, which others lead through. */
-function isOf(path: string): Counts {
-  return (name) => name === path || name === `${path}${CHECKSUM_SUFFIX}` || name.startsWith('..');
-}
-
-/** What a path leads to; itself where it leads nowhere. */
-function realOf(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return resolve(path);
-  }
+  return folders;
 }
 
 /** Undefined where there is nothing, or nobody may look. */
-function statsOf(path: string): Stats | undefined {
+function ifAny<T>(look: () => T): T | undefined {
   try {
-    return statSync(path);
+    return look();
   } catch {
     return undefined;
   }

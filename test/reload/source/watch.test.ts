@@ -111,54 +111,26 @@ for (const [name, prepare] of Object.entries(CASES)) {
   });
 }
 
-/** What happens to a folder and everything in it. */
-const FATES: Readonly<Record<string, (folder: string) => void>> = {
-  'moved away': (folder) => renameSync(folder, `${folder}-away`),
-  'moved back': (folder) => renameSync(`${folder}-away`, folder),
-  removed: (folder) => rmSync(folder, { recursive: true }),
-  'made again': (folder) => mkdirSync(folder),
-};
-
-for (const end of ['a file', 'a folder']) {
-  for (const [depth, first, second] of [
-    ['outer/inner', 'moved away', 'moved back'],
-    ['outer/inner', 'removed', 'made again'],
-    ['outer/inner', 'moved away', 'made again'],
-    ['outer', 'removed', 'made again'],
-  ] as const) {
-    test(`${end}: ${depth} ${first} and ${second}, it watches again`, async () => {
-      const root = makeFolder();
-      const folder = join(root, 'outer/inner');
-      mkdirSync(folder, { recursive: true });
-      const path = end === 'a file' ? join(folder, 'points') : folder;
-      writeFileSync(join(folder, 'points'), 'one');
-      const watch = await watching(path);
-      const fate = join(root, depth);
-      await watch.hears('the loss', () => FATES[first]!(fate));
-      await watch.hears('the return', () => {
-        FATES[second]!(fate);
-        mkdirSync(folder, { recursive: true });
-      });
-      await watch.hears('a new file', () => writeFileSync(join(folder, 'points'), 'two'));
-      await watch.hears('another', () => replaceFile(join(folder, 'points'), 'three'));
-    });
-  }
-}
-
-test('of other files in the folders above it hears nothing', async () => {
-  const root = makeFolder();
-  const folder = join(root, 'inner');
+test('a folder that takes the place of another is watched once it was looked for', async () => {
+  const folder = join(makeFolder(), 'inner');
   mkdirSync(folder);
+  let heard = 0;
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: 50 } as const;
   const path = join(folder, 'points');
-  const others = [join(root, 'other'), join(folder, 'other')];
-  for (const one of [path, ...others]) writeFileSync(one, 'one');
-  const watch = await watching(path);
-  // each touch is one event, and events come in order
-  const heard = await watch.hears('its own change', () => {
-    for (const one of [...others, path]) utimesSync(one, 1_000, 1_000);
+  let isName = false;
+  const counts = (name: string): boolean => {
+    isName ||= name === 'points';
+    return true;
+  };
+  closeLater(watchPaths([path], options, silent, counts, () => heard++));
+  await until('it looks', () => heard > 0);
+  renameSync(folder, `${folder}-away`);
+  mkdirSync(folder);
+  // until a watch stands on the new folder, nobody tells of its files by their names
+  await until('it hears of a file in it', () => {
+    replaceFile(path, 'two');
+    return isName;
   });
-  assert.is(heard, 1);
-  await watch.hears('its checksum', () => writeFileSync(`${path}.sha256`, 'x'));
 });
 
 test('of a folder it hears of the names that count', async () => {
