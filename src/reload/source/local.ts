@@ -136,9 +136,8 @@ function candidateOf(
   checksum: FileState | undefined,
   beside: FileState | undefined,
 ): FileCandidate {
-  const own = `${file.identity}+${checksum?.identity}`;
-  const identity = `${own}|${beside?.identity}`;
-  return { path, own, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
+  const identity = `${file.identity}+${checksum?.identity}|${beside?.identity}`;
+  return { path, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
 }
 
 function besideOf(path: string): string {
