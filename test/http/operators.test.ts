@@ -23,7 +23,7 @@ test('names of files are for those who have the admin token', async () => {
     ...['--snapshot', path, '--settle', '0', '--admin-token', 'secret'],
   ]);
   const admin = { Authorization: 'Bearer secret' };
-  replaceFile(path, markedLines(2, 60_000));
+  replaceFile(path, markedLines(2, 30_000));
   let building: Ready['building'];
   await until('it is being built', async () => {
     building = (await readyOf(service)).building;

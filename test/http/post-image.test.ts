@@ -4,16 +4,17 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { coloursOf, FORM, imageForm, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
-
+import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
 const flags = ['--media', media, '--max-image-bytes', '200000'];
-flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000', '--workers', '2');
+flags.push('--journal', join(home, 'journal'), '--max-image-pixels', '1000000');
 mkdirSync(media);
-let service = await startService(flags);
+const killed = await startService([...flags, '--workers', '2']);
+let service: OwnService = killed;
 
 interface Note {
   readonly id: number;
@@ -111,13 +112,13 @@ test('the same post with the same key stores its image once', async () => {
 test('images of accepted points survive a kill, and uploads under way do not', async () => {
   const { image } = (await post(JPEG)).json<Note>();
   const before = (await stored()).sort();
-  process.kill(service.pid, 'SIGKILL');
-  await service.ended;
+  process.kill(killed.pid, 'SIGKILL');
+  await killed.ended;
   const half = join(media, '.incoming', 'half.upload');
   writeFileSync(half, 'half');
   // what is younger than an hour may be on its way
   utimesSync(half, 1, 1);
-  service = await startService(flags);
+  service = await startOwnService(flags);
   assert.equal((await stored()).sort(), before);
   assert.is((await service.get(image!)).status, 200);
 });

@@ -163,24 +163,20 @@ async function checkHealth(
   return code;
 }
 
+/** Nobody listens at the port of clients that the environment of the image names. */
+const IMAGE = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };
+const port = String(await freePort());
+const ofService = { ...IMAGE, WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
+
 test('the health check follows the address of operators or clients, and tells who serves', async () => {
-  const port = String(await freePort());
-  // nobody listens at the port of clients that the environment of the image names
-  const image = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };
-  const ofService = { ...image, WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
-  const named = { ...image, WAYPOST_OPERATIONS_PORT: port };
+  const named = { ...IMAGE, WAYPOST_OPERATIONS_PORT: port };
   for (const [flags, environment, checked] of [
     [[`--operations-port=${port}`, '--operations-host', '127.0.0.2'], {}, ofService],
     [['--allowed-hosts', 'notes.example'], { WAYPOST_OPERATIONS_PORT: port }, named],
-    [['--port', port, '--host', '0.0.0.0,::1'], {}, ofService],
   ] as const) {
     const service = await startService(flags, environment);
     assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
-    // without the flags of a service, and once it is gone
-    const isOfClients = flags[0] === '--port';
-    if (isOfClients) assert.is(await checkHealth({ WAYPOST_PORT: port }), 0);
     await service.stop();
-    if (isOfClients) assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
   }
 });
 
@@ -204,7 +200,7 @@ test('the source imports production dependencies only', () => {
   }
 });
 
-test('the service runs with the production packages alone', async () => {
+test('the service runs with the production packages alone, at every address, healthy', async () => {
   const home = makeFolder();
   let service: ChildProcess | undefined;
   try {
@@ -220,21 +216,28 @@ test('the service runs with the production packages alone', async () => {
       symlinkSync(join(ROOT, path), join(home, path));
     }
     const sample = join(ROOT, 'data/sample.waypost');
-    const flags = ['--snapshot', sample, '--port', '0', '--time-zone', 'Europe/Helsinki'];
-    service = spawn(process.execPath, [join(home, PACKAGE.bin.waypost), 'serve', ...flags], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      // a linked package finds no others than those beside the link
-      env: { ...process.env, NODE_OPTIONS: '--preserve-symlinks --preserve-symlinks-main' },
-    });
-    const [line] = await once(createInterface({ input: service.stdout! }), 'line');
-    const { address } = JSON.parse(String(line)) as { address: string };
-    const port = Number(new URL(address).port);
-    const reply = await ask(port, '/rest/map_data_points/?coordinates=60.166,24.951,1000');
-    assert.is(reply.status, 200);
-    assert.is((await ask(port, '/metrics')).status, 200);
+    const flags = ['--snapshot', sample, '--port', port, '--host', '0.0.0.0,::1'];
+    const zone = ['--time-zone', 'Europe/Helsinki'];
+    service = spawn(
+      process.execPath,
+      [join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        // a linked package finds no others than those beside the link
+        env: { ...process.env, NODE_OPTIONS: '--preserve-symlinks --preserve-symlinks-main' },
+      },
+    );
+    await once(createInterface({ input: service.stdout! }), 'line');
+    for (const path of ['/rest/map_data_points/?coordinates=60.166,24.951,1000', '/metrics']) {
+      assert.is((await ask(Number(port), path)).status, 200, path);
+    }
+    assert.is(await checkHealth(ofService, String(service.pid)), 0);
+    // without the flags of a service, and once it is gone
+    assert.is(await checkHealth({ WAYPOST_PORT: port }), 0);
     service.kill('SIGTERM');
     const [code] = await once(service, 'close');
     assert.is(code, 0);
+    assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
   } finally {
     service?.kill('SIGKILL');
   }

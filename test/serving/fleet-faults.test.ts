@@ -9,7 +9,7 @@ import {
   startInstance,
   startProxy,
 } from '../support/fleet.js';
-import { runCommand, type Service, startService } from '../support/service.js';
+import { runCommand, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 
@@ -19,12 +19,8 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   const address = await fleet.emptyDatabase();
   const path = snapshot();
   const flags = ['--snapshot', path, '--workers', '2'];
-  const start = async (): Promise<Service> => {
-    const service = await startService(flags, { WAYPOST_JOURNAL: address });
-    fleet.running.push(service);
-    return service;
-  };
-  const [killed, other] = [await start(), await fleet.start(path, address)];
+  const killed = await startService(flags, { WAYPOST_JOURNAL: address });
+  const other = await fleet.start(path, address);
   const acknowledged = new Map<string, number>();
   const clients = Array.from({ length: 8 }, async (_, client) => {
     for (let count = 0; ; count++) {
@@ -40,7 +36,7 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   // what was not answered is there once, whether the first try was or not
   for (const key of open) acknowledged.set(key, await post(other, key));
   const last = Math.max(...acknowledged.values());
-  const back = await start();
+  const back = await fleet.start(path, address);
   const expected = [...acknowledged.keys()].sort();
   for (const one of [other, back]) assert.equal(await keysIn(one, last), expected);
   await assertSame([other, back], 3, 20, last);

@@ -49,11 +49,22 @@ const STRANGE = join(makeFolder(), 'points.ndjson');
 const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
 writeFileSync(STRANGE, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
 
-for (const workers of ['1', '2']) {
+/** Runs a command on a terminal, where there is one to be had. */
+function onTerminal(args: readonly string[], use?: (port: string) => Promise<void>) {
+  if (!hasScript) return outputOf(process.execPath, [...args, '--log-format', 'text'], use);
+  const serve = [process.execPath, ...args].map((one) => `"${one}"`).join(' ');
+  const command = `sh -c 'echo PID $$; exec ${serve} 2>/dev/null'`;
+  return outputOf('script', ['-qefc', command, '/dev/null'], use);
+}
+
+for (const [workers, run] of [
+  ['1', onTerminal],
+  ['2', (args, use) => outputOf(process.execPath, [...args, '--log-format', 'text'], use)],
+] as readonly [string, typeof onTerminal][]) {
   test(`${workers} workers listen at all addresses, in text that commands no terminal`, async () => {
-    const args = [MAIN, ...FLAGS, '--workers', workers, '--log-format', 'text'];
-    args.push('--snapshot', STRANGE, '--host', `localhost,${OTHER}`);
-    const text = await outputOf(process.execPath, args, async (port) => {
+    const args = [MAIN, ...FLAGS, '--workers', workers, '--snapshot', STRANGE];
+    args.push('--host', `localhost,${OTHER}`);
+    const text = await run(args, async (port) => {
       const own = await lookup('localhost', { all: true });
       for (const { address, family } of [...own, { address: OTHER, family: 4 }]) {
         const host = family === 6 ? `[${address}]` : address;
@@ -68,17 +79,9 @@ for (const workers of ['1', '2']) {
   });
 }
 
-(hasScript ? test : test.skip)('lines are text on a terminal, unless JSON is wanted', async () => {
-  const onTerminal = (...flags: string[]): Promise<string> => {
-    const serve = [process.execPath, MAIN, ...FLAGS, '--workers', '1', ...flags].join(' ');
-    return outputOf('script', [
-      '-qefc',
-      `sh -c 'echo PID $$; exec ${serve} 2>/dev/null'`,
-      '/dev/null',
-    ]);
-  };
-  assert.match(await onTerminal(), LINE);
-  assert.match(await onTerminal('--log-format', 'json'), /^\{"level":30,.*"msg":"serving"\}/m);
+(hasScript ? test : test.skip)('lines on a terminal are JSON where that is wanted', async () => {
+  const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'json'];
+  assert.match(await onTerminal(args), /^\{"level":30,.*"msg":"serving"\}/m);
 });
 
 test('seconds are logged to the millisecond, those of a request to the microsecond', async () => {
