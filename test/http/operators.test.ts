@@ -1,15 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { ReloadStats } from '../../src/reload/stats.js';
-import { ask } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
-import { ROOT, startService } from '../support/service.js';
+import { ROOT } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -54,28 +52,6 @@ test('names of files are for those who have the admin token', async () => {
     assert.is((await service.get(address, wrong)).status, 401, address);
     assert.is((await service.get(address, { headers: admin })).status, 200, address);
     assert.is((await service.get(address)).status, 200, address);
-  }
-});
-
-test('an address for operators has all that is theirs, and the other has nothing of it', async () => {
-  const flags = ['--operations-port', '0', '--admin-token', 'secret'];
-  const both = ['1', '2'].map((workers) => startService([...flags, '--workers', workers]));
-  for (const service of await Promise.all(both)) {
-    const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
-    const port = Number(new URL(operations as string).port);
-    const admin = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
-    for (const path of ['/health/live', '/health/ready', '/metrics']) {
-      assert.is((await service.get(path)).status, 404, path);
-      assert.is((await ask(port, path)).status, 200, path);
-    }
-    assert.is((await service.get('/admin/reload?wait', admin)).status, 404);
-    assert.is((await ask(port, '/admin/reload?wait', admin)).status, 200);
-    assert.is((await ask(port, '/admin/reload', { method: 'POST' })).status, 401);
-    assert.is((await service.get(LIST)).status, 200);
-    assert.is((await ask(port, LIST)).status, 404);
-    await service.get(LIST);
-    const { text } = await ask(port, '/metrics');
-    assert.match(text, /^waypost_http_requests_total\{route="points",.*\} 2$/m);
   }
 });
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
-import { ask } from '../support/client.js';
+import { type Asked, ask, LIST } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
@@ -168,14 +168,30 @@ const IMAGE = { WAYPOST_PORT: '9', WAYPOST_HOST: '0.0.0.0' };
 const port = String(await freePort());
 const ofService = { ...IMAGE, WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
 
-test('the health check follows the address of operators or clients, and tells who serves', async () => {
+test('operators have an address of their own where it is named, and the health check follows it', async () => {
   const named = { ...IMAGE, WAYPOST_OPERATIONS_PORT: port };
   for (const [flags, environment, checked] of [
     [[`--operations-port=${port}`, '--operations-host', '127.0.0.2'], {}, ofService],
-    [['--allowed-hosts', 'notes.example'], { WAYPOST_OPERATIONS_PORT: port }, named],
+    [['--allowed-hosts', 'a', '--workers', '2'], { WAYPOST_OPERATIONS_PORT: port }, named],
   ] as const) {
-    const service = await startService(flags, environment);
+    const service = await startService([...flags, '--admin-token', 'secret'], environment);
     assert.is(await checkHealth(checked, String(service.pid)), 0, flags.join(' '));
+    const { operations } = service.logs.find(({ msg }) => msg === 'serving')!;
+    const askThere = (path: string, given?: RequestInit) => fetch(`${operations}${path}`, given);
+    const askHere = (path: string, given?: Asked) =>
+      service.get(path, { headers: { Host: 'a' }, ...given });
+    for (const path of ['/health/live', '/health/ready', '/metrics']) {
+      assert.is((await askHere(path)).status, 404, path);
+      assert.is((await askThere(path)).status, 200, path);
+    }
+    const admin = { method: 'POST', headers: { Host: 'a', Authorization: 'Bearer secret' } };
+    assert.is((await askHere('/admin/reload?wait', admin)).status, 404);
+    assert.is((await askThere('/admin/reload?wait', admin)).status, 200);
+    assert.is((await askThere('/admin/reload', { method: 'POST' })).status, 401);
+    for (let i = 0; i < 2; i++) assert.is((await askHere(LIST)).status, 200);
+    assert.is((await askThere(LIST)).status, 404);
+    const text = await (await askThere('/metrics')).text();
+    assert.match(text, /^waypost_http_requests_total\{route="points",.*\} 2$/m);
     await service.stop();
   }
 });
