@@ -199,6 +199,8 @@ export class Cell implements Current {
   posts: PostsHealth = { accepted: false, reason: NOT_SERVED };
   leaving = false;
   #generation: Generation | undefined;
+  /** Which followers serve, or are taking over. */
+  #newest: Generation | undefined;
   readonly #followers: Follower[] = [];
 
   get generation(): Generation {
@@ -212,6 +214,7 @@ export class Cell implements Current {
 
   /** Has all followers serve the generation, then this thread; resolves when all of them do. */
   async publish(generation: Generation): Promise<void> {
+    this.#newest = generation;
     await Promise.all(this.#followers.map((one) => one.serve(generation)));
     this.#generation = generation;
   }
@@ -226,8 +229,9 @@ export class Cell implements Current {
   async follow(follower: Follower): Promise<void> {
     this.#followers.push(follower);
     follower.hear(this.#health);
-    if (this.#generation !== undefined) await follower.serve(this.#generation);
+    if (this.#newest !== undefined) await follower.serve(this.#newest);
   }
+
   get #health(): Health {
     const { stale, building, posts, leaving } = this;
     return { stale, building, posts, leaving };

@@ -50,11 +50,15 @@ const service: Service = {
 };
 const web = createWeb(start, service, log);
 
+let isFirst = true;
+
 /** Answers from these points from now on. */
 async function serve(parts: GenerationParts): Promise<void> {
-  const isFirst = current.isEmpty;
+  const isBeginning = isFirst;
+  // the next ones may be told in the same turn
+  isFirst = false;
   await current.publish(createGeneration(parts));
-  if (isFirst) {
+  if (isBeginning) {
     const { warmUp, listen } = await web;
     await warmUp(current.generation.engine.dataset);
     await listen(start.fds.map((fd) => ({ fd })));

@@ -102,6 +102,9 @@ test('while threads move to another generation points go to the deltas of both',
   });
   const serving = serve(deltas, await snapshotOf(20, 1), postsOf(103, 105));
   await until('both were served', () => seen.length === 2);
+  const late: Delta[] = [];
+  await current.follow({ serve: async ({ delta }) => void late.push(delta!), hear: () => {} });
+  assert.ok(late[0] === seen[1], 'whoever comes now begins with the new one');
   await append(deltas, postsOf(105, 107));
   assert.equal(seen.map(deltaLength), [7, 4]);
   assert.is(current.generation.delta, delta);
