@@ -107,8 +107,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     },
   });
   // handlers read the bodies that they want, and Node passes over all others
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  for (const method of app.supportedMethods) app.addHttpMethod(method, { overrideExisting: true });
   app.decorateRequest('startedAt', 0);
   app.decorateRequest('user', undefined);
   // Node itself would answer 417, without a body
@@ -143,10 +142,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     const path = pathOf(raw.url!);
     const [, resource] = addresses.find(([pattern]) => pattern.test(path)) ?? [];
     if (resource !== undefined && !reply.hasHeader('Allow')) reply.header('Allow', resource.allow);
-    // Fastify wants a content type of QUERY before it asks whether there is such a route
-    const isWrong = (error === undefined || method === 'QUERY') && resource !== undefined;
-    const told = isWrong ? wrongMethod(method, resource.allow) : (error ?? new NotFound());
-    answerError(told, reply, resource?.subject);
+    const missing = resource === undefined ? new NotFound() : wrongMethod(method, resource.allow);
+    answerError(error ?? missing, reply, resource?.subject);
   };
   app.setErrorHandler((error: Error, request, reply) => fail(request, reply, error));
   // methods that the router does not know end here whatever the address
