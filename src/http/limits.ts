@@ -75,14 +75,17 @@ const MULTIPART = /^\s*multipart\/form-data\b/i;
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   if (coding === undefined && (length === undefined || length === '0')) return;
-  const mayHoldImage = MULTIPART.test(request.headers['content-type'] ?? '');
-  if (requestTimeout === 0 || mayHoldImage) return;
-  const { socket } = request;
-  const timer = setTimeout(() => {
-    if (!request.complete)
-      refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);
-  }, requestTimeout).unref();
-  request.once('close', () => clearTimeout(timer));
+  if (requestTimeout === 0) return;
+  // most bodies come with their heads, and are there by then: they need no timer
+  setImmediate(() => {
+    if (request.complete || MULTIPART.test(request.headers['content-type'] ?? '')) return;
+    const { socket } = request;
+    const timer = setTimeout(() => {
+      if (!request.complete)
+        refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);
+    }, requestTimeout).unref();
+    request.once('close', () => clearTimeout(timer));
+  });
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../posts/media/shares.js';
 import { HttpError, tryLater } from './http-error.js';
@@ -68,6 +69,9 @@ export async function receiveBody(
   room: SharedRoom,
   address: string,
 ): Promise<Buffer> {
+  // most bodies come with their heads: to take one in one piece takes less than to listen to it
+  await turn();
+  if (request.complete) return request.read() ?? Buffer.alloc(0);
   const chunks: Buffer[] = [];
   let length = 0;
   let refuse = (_error: HttpError): void => {};
@@ -107,6 +111,8 @@ export function onBreak(request: IncomingMessage, reject: (error: HttpError) => 
   const broken = (): void => {
     if (!request.complete) reject(new HttpError(400, { detail: 'The body broke off.' }));
   };
+  // it may have been closed before anybody listened
+  if (request.destroyed) broken();
   request.once('error', broken).once('close', broken);
 }
 

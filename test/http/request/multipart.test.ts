@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { refuseBrokenRequest } from '../../../src/http/limits.js';
+import { receiveBody } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
 import { incomingIn } from '../../../src/posts/media/folder.js';
@@ -11,6 +13,7 @@ import { SharedRoom } from '../../../src/posts/media/shares.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
 import { FORM, makeMediaFolder, part } from '../../support/images.js';
+import { dial, listen } from '../../support/sockets.js';
 import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;
@@ -195,6 +198,23 @@ test('a client that leaves takes its image with it', async () => {
   );
   socket.destroy();
   await until('the upload is gone', () => files()[0] === EMPTY[0]);
+});
+
+test('a body of a connection that was closed before anybody listened broke off', async () => {
+  let told: unknown;
+  const server = createServer((request) => {
+    // a request that waited for earlier ones begins so
+    setImmediate(() => {
+      request.socket.destroy();
+      receiveBody(request, room, 'a').catch(({ body }: HttpError) => {
+        told = body;
+      });
+    });
+  });
+  const { socket } = dial(await listen(server));
+  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n[');
+  await until('it is refused', () => told !== undefined);
+  assert.equal(told, { detail: 'The body broke off.' });
 });
 
 test('an upload that takes too long gets 408 and leaves nothing', async () => {
