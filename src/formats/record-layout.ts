@@ -110,7 +110,11 @@ export function storePoint(point: Point): Buffer {
 
 /** What JSON has between the quotes or brackets of a value, a character a byte. */
 function textBytes(value: string | readonly string[]): string {
-  const text = JSON.stringify(value).slice(1, -1);
+  return byteText(JSON.stringify(value).slice(1, -1));
+}
+
+/** The UTF-8 of a text, a character a byte. */
+export function byteText(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 

@@ -176,7 +176,12 @@ export function parseLines(lines: string): string[] {
 /** Statuses of answers that do not take the way of errors. */
 export type PlainStatus = 200 | 201 | 204 | 304;
 
-export type WriteHead = (response: ServerResponse, status: PlainStatus, lines: string) => void;
+export type WriteHead = (
+  response: ServerResponse,
+  status: PlainStatus,
+  lines: string,
+  text?: string,
+) => void;
 
 /**
  * Makes a writer of heads. `lines` must hold only what may stand in a head: nothing checks them.
@@ -202,13 +207,14 @@ export function createWriteHead(): WriteHead {
     return ending;
   }
 
-  return (response, status, lines) => {
+  return (response, status, lines, text = '') => {
     const { httpVersionMinor } = response.req;
     if (canSetText && response.shouldKeepAlive && httpVersionMinor === 1 && isPlain(response)) {
       response.statusCode = status;
-      setHead(response, starts[status] + lines + endingNow());
+      setHead(response, starts[status] + lines + endingNow() + text);
     } else {
       response.writeHead(status, parseLines(lines));
+      if (text !== '') response.write(text, 'latin1');
     }
   };
 }

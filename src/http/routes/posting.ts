@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { byteText } from '../../formats/record-layout.js';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload } from '../../posts/media/upload.js';
@@ -108,14 +109,9 @@ export function addPosting(
       sendPage(reply, site, subject, title, record, { made });
       return reply;
     }
-    const lines = linesOf(own) + fixed;
-    sender.write(
-      reply,
-      201,
-      'none',
-      `${lines}Content-Length: ${Buffer.byteLength(record)}\r\n`,
-      record,
-    );
+    const body = byteText(record);
+    const lines = `${linesOf(own)}${fixed}Content-Length: ${body.length}\r\n`;
+    sender.write(reply, 201, 'none', lines, body);
     return reply;
   }
 
