@@ -5,7 +5,6 @@ import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import { type Current, pointsServed } from '../reload/current.js';
-import type { Waiting } from '../reload/decide.js';
 import { createKeptState } from './answer/at-least.js';
 import type { SlowLane } from './answer/question.js';
 import {
@@ -27,10 +26,10 @@ export interface Service extends Posts, JournalReader, SlowLane {
   /** Whether points are taken; otherwise there is no journal, and nobody may ask for it. */
   readonly isPosting: boolean;
   /**
-   * Looks for a new snapshot; `accept` takes one that shrank. Resolves with what there is to wait
-   * for, if anything, or, where that `isAwaited`, when the newest is served or will not be.
+   * Looks for a new snapshot; `accept` takes one that shrank. Resolves when the newest is served or
+   * will not be.
    */
-  reload(accept: boolean, isAwaited: boolean): Promise<Waiting | undefined>;
+  reload(accept: boolean): Promise<void>;
   metrics(): Promise<string>;
 }
 
@@ -95,14 +94,12 @@ export function addOperations(
   });
   app.post(RELOAD_PATH, { config }, async (request, reply) => {
     demandAdmin(request);
-    const { raw } = request;
-    const waiting = await service.reload(flagOf(raw.url!, 'accept'), flagOf(raw.url!, 'wait'));
-    const state = readiness(service.current, true);
-    if (waiting === undefined) return sendReadiness(reply, state);
-    const { for: what, path } = waiting;
+    const target = request.raw.url!;
+    const done = service.reload(flagOf(target, 'accept'));
+    if (flagOf(target, 'wait')) await done;
     // where one learns what became of it
-    reply.code(202).header('Location', READY_PATH);
-    return sendReadiness(reply, { waiting_for: { state: what, path }, ...state });
+    else reply.code(202).header('Location', READY_PATH);
+    return sendReadiness(reply, readiness(service.current, true));
   });
 }
 

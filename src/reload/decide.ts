@@ -51,13 +51,6 @@ export interface Decision {
   readonly refused: Map<string, Refusal>;
 }
 
-/** What a look still waits for. */
-export interface Waiting {
-  /** A snapshot that has to hold still, or that is being built. */
-  readonly for: 'settling' | 'building';
-  readonly path: string;
-}
-
 /** What there is; where that cannot be said, it is a candidate that cannot be built. */
 export async function candidatesOf(source: Source): Promise<readonly Candidate[]> {
   try {

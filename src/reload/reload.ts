@@ -13,7 +13,6 @@ import {
   type Refusal,
   refusalOf,
   requireSize,
-  type Waiting,
 } from './decide.js';
 import type { Candidate, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
@@ -65,7 +64,6 @@ export class Reloader {
   /** Wakes the loop where it waits for a candidate to hold still. */
   #bell = new AbortController();
   #isAsked = false;
-  #listeners: ((waiting: Waiting | undefined) => void)[] = [];
   #retryTimer: NodeJS.Timeout | undefined;
   /** By `performance.now()`. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +83,7 @@ export class Reloader {
   /** Loads the newest good snapshot; one that is bad is logged. Throws an InputError without any. */
   async load(): Promise<void> {
     const { current, source, logger } = this.#options;
-    await this.look().done;
+    await this.look();
     if (current.isEmpty) {
       this.close();
       throw new InputError(this.#stale?.reason ?? `${source.name}: nothing to serve`);
@@ -97,23 +95,18 @@ export class Reloader {
 
   /**
    * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank,
-   * too, and tries again what failed before. `found` resolves as soon as it is known what there is
-   * to wait for, if anything, `done` when nothing is left: what can be served is.
+   * too, and tries again what failed before. Resolves when nothing is left to wait for: what can be
+   * served is.
    */
-  look(accept = false): { found: Promise<Waiting | undefined>; done: Promise<void> } {
+  look(accept = false): Promise<void> {
     if (accept) {
       this.#isAccepting = true;
       this.#refused.clear();
     }
     this.#isAsked = true;
     this.#bell.abort();
-    const path = this.#options.current.building?.path;
-    const found =
-      path === undefined
-        ? new Promise<Waiting | undefined>((resolve) => void this.#listeners.push(resolve))
-        : Promise.resolve({ for: 'building', path } as const);
     this.#running ??= this.#run();
-    return { found, done: this.#running };
+    return this.#running;
   }
 
   /** Builds the newest snapshot anew, also where it is the one served. */
@@ -121,7 +114,7 @@ export class Reloader {
     this.#isRenewing = true;
     this.#served = undefined;
     this.#refused.clear();
-    this.look();
+    void this.look();
   }
 
   /** Begins nothing any more; what is being built is not served. */
@@ -138,13 +131,9 @@ export class Reloader {
       // events come in swarms
       await sleep(this.#nextLookAt, closed);
       if (closed.aborted) break;
-      const listeners = this.#listeners.splice(0);
       this.#isAsked = false;
       this.#bell = new AbortController();
       const { next, settling, settlesAt } = await this.#look();
-      const path = (next ?? settling)?.path;
-      const what = next === undefined ? 'settling' : 'building';
-      for (const tell of listeners) tell(path === undefined ? undefined : { for: what, path });
       if (next !== undefined) {
         hasBuilt = true;
         await this.#load(next);
@@ -153,7 +142,6 @@ export class Reloader {
         await sleep(settlesAt, this.#bell.signal);
       }
     }
-    for (const tell of this.#listeners.splice(0)) tell(undefined);
     this.#isAccepting = false;
     // not earlier: until now there were references to generations that are not served
     if (hasBuilt) reclaimMemory();
@@ -184,7 +172,7 @@ export class Reloader {
     clearTimeout(this.#retryTimer);
     if (decision.retryAt < Number.POSITIVE_INFINITY && !this.#closing.signal.aborted) {
       const ms = Math.ceil(decision.retryAt - end);
-      this.#retryTimer = setTimeout(() => this.look(), ms).unref();
+      this.#retryTimer = setTimeout(() => void this.look(), ms).unref();
     }
     return decision;
   }

@@ -225,12 +225,7 @@ async function makeWeb(
     read: (after, limit) => journal!.read(after, limit),
     ask: (question) => lanes.ask(question),
     step: (step) => lanes.step(step),
-    async reload(accept, isAwaited) {
-      const { found, done } = reloader.look(accept);
-      if (!isAwaited) return found;
-      await done;
-      return undefined;
-    },
+    reload: (accept) => reloader.look(accept),
     metrics: metrics.text,
   };
   const web = await createWeb(start, service, log);

@@ -106,10 +106,10 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     reloader,
     end,
     path,
-    look: (accept) => reloader.look(accept).done,
+    look: (accept) => reloader.look(accept),
     put(content) {
       replaceFile(path, typeof content === 'number' ? markedLines(content) : content);
-      return reloader.look().done;
+      return reloader.look();
     },
     current,
     outcomes,

@@ -157,7 +157,7 @@ test('a service of two threads follows its file; an admin reloads; a broken file
 
     const admin = await add(path, 1, 'admin', true);
     await settles(admin, 200);
-    assert.is(await statusWith(service, reload, admin, 'POST'), 200);
+    assert.is(await statusWith(service, reload, admin, 'POST'), 202);
     assert.is(await statusWith(service, reload, 'plain-token', 'POST'), 401);
 
     writeFileSync(path, '{"tokens":[');
