@@ -6,6 +6,7 @@ import type { Parameter } from '../src/http/request/parameter.js';
 import { CHANGES_ADDRESS } from '../src/http/routes/changes.js';
 import { EXPORT_ADDRESS } from '../src/http/routes/exports.js';
 import { openapiAddresses, readAddresses } from '../src/http/routes/resources.js';
+import { version } from '../src/model/quote.js';
 import { openTimeZone } from '../src/model/time-zone.js';
 import { isObject } from '../src/model/units.js';
 
@@ -27,6 +28,7 @@ interface Operation extends Piece {
 }
 
 interface DocumentSource extends Piece {
+  readonly info: Piece;
   readonly paths: Readonly<Record<string, PathItem>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
 }
@@ -49,7 +51,7 @@ const READ_RESPONSES: Readonly<Record<string, Piece>> = {
 
 /** The document with all that an instance may answer. */
 function documentOf(addresses: readonly Address[]): Piece {
-  const { paths, components, ...more } = laidOver(source) as DocumentSource;
+  const { info, paths, components, ...more } = laidOver(source) as DocumentSource;
   const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
   const { parameters: known = {} } = components;
   const shared = Object.keys(known).map((name) => referenceTo('parameters', name));
@@ -59,6 +61,7 @@ function documentOf(addresses: readonly Address[]): Piece {
   });
   return {
     ...more,
+    info: { ...info, version: version() },
     paths: Object.fromEntries(items),
     components: { ...components, parameters: { ...known, ...describeAll(addresses) } },
   };
@@ -195,7 +198,7 @@ const context = { zone: await openTimeZone('UTC'), media: 'media', posting: {} }
 const site = createSite(context, true);
 const document = documentOf([
   ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses({ ...context, site })],
-  ...openapiAddresses([], { hasImages: true, hasOperations: true }),
+  ...openapiAddresses(),
 ]);
 const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };
 process.stdout.write(`${inLines(process.argv[2] === '3.0' ? older : document, 3)}\n`);

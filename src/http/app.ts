@@ -155,7 +155,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     // before the address of a point, which would have this one, too
     addBatch(app, context);
     addSlash(app, BATCH_PATH, context);
-    const resources = createResources(context, audience === 'all');
+    const resources = createResources(context);
     for (const resource of resources) addResource(app, resource, context);
     addFrontDoor(app, context);
     const { subject } = resources.find(({ path }) => path === POINTS_PATH)!;

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { version } from '../../model/quote.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
@@ -9,11 +8,9 @@ import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
   ALLOW_POINTS,
   ALLOW_READ,
-  BATCH_PATH,
   OGC_API_PATH,
   OPENAPI_PATH,
   ROOT_PATH,
-  templateOf,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
 import { pathOf, queryOf } from '../request/origin.js';
@@ -29,8 +26,8 @@ export interface Resource extends Address {
   readonly get: RouteHandlerMethod;
 }
 
-/** The REST interface, address by address; its description says what operators are answered. */
-export function createResources(context: Context, hasOperations: boolean): Resource[] {
+/** The REST interface, address by address. */
+export function createResources(context: Context): Resource[] {
   const { posting } = context;
   const serve = createPipeline(context);
   const add = <Wanted>(view: ReadAddress<Wanted>): unknown =>
@@ -40,8 +37,7 @@ export function createResources(context: Context, hasOperations: boolean): Resou
     resources.push({ ...CHANGES_ADDRESS, get: createChangesHandler(context, posting) });
   }
   readAddresses(context).forEach(add);
-  const others = { hasImages: context.media !== undefined, hasOperations };
-  openapiAddresses([...resources], others).forEach(add);
+  openapiAddresses().forEach(add);
   return resources;
 }
 
@@ -64,30 +60,8 @@ export function readAddresses(context: ViewContext): readonly ReadAddress<unknow
   ];
 }
 
-/** What an instance may answer beside the addresses that describe themselves. */
-interface Others {
-  readonly hasImages: boolean;
-  readonly hasOperations: boolean;
-}
-
-interface OpenApi {
-  readonly info: object;
-  readonly paths: Readonly<Record<string, PathItem>>;
-}
-
-interface PathItem {
-  readonly options?: { responses: { 200: { content: Record<string, { example: object }> } } };
-  readonly post?: object;
-}
-
-/**
- * `GET /openapi.json`, and the same at `/ogc/api`: the interface described, for programs, beside
- * these addresses.
- */
-export function openapiAddresses(
-  addresses: readonly Address[],
-  others: Others,
-): readonly ReadAddress<undefined>[] {
+/** `GET /openapi.json`, and the same at `/ogc/api`: what an instance may answer, for programs. */
+export function openapiAddresses(): readonly ReadAddress<undefined>[] {
   const texts = new Map<string, string>();
   const openapi: ReadAddress<undefined> = {
     ...{ name: 'openapi', path: OPENAPI_PATH, allow: ALLOW_READ },
@@ -99,38 +73,14 @@ export function openapiAddresses(
     read: () => undefined,
     find(_wanted, { origin }, _served, _budget, format) {
       const file = format === OPENAPI_30 ? 'openapi-3.0' : 'openapi-3.1';
-      const rest = texts.get(file) ?? textOf(file, [...addresses, ...own], others);
-      texts.set(file, rest);
-      return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${rest}`);
+      const path = new URL(`../../../../assets/${file}.json`, import.meta.url);
+      const text = texts.get(file) ?? readFileSync(path, 'utf8');
+      texts.set(file, text);
+      // behind the brace that the text begins with
+      return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);
     },
   };
-  const own = [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
-  return own;
-}
-
-/** The document with what this instance answers as JSON, without the brace that it begins with. */
-function textOf(file: string, addresses: readonly Address[], others: Others): string {
-  const path = new URL(`../../../../assets/${file}.json`, import.meta.url);
-  const document: OpenApi = JSON.parse(readFileSync(path, 'utf8'));
-  const byPath = new Map(addresses.map((one) => [templateOf(one.path), one]));
-  const paths: Record<string, PathItem> = {};
-  for (const [path, { post, ...item }] of Object.entries(document.paths)) {
-    const address = byPath.get(path);
-    if (address === undefined && !isThere(path, others)) continue;
-    const takesPosts = post !== undefined && address?.allow.includes('POST') !== false;
-    paths[path] = takesPosts ? { ...item, post } : item;
-    if (address === undefined) continue;
-    for (const one of Object.values(item.options!.responses[200].content)) {
-      one.example = optionsOf(address);
-    }
-  }
-  const info = { ...document.info, version: version() };
-  return JSON.stringify({ ...document, info, paths }).slice(1);
-}
-
-function isThere(path: string, { hasImages, hasOperations }: Others): boolean {
-  if (path.startsWith('/media/')) return hasImages;
-  return path === BATCH_PATH || (hasOperations && !path.startsWith('/changes/'));
+  return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
 }
 
 /** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
