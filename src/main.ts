@@ -170,12 +170,12 @@ const generateCommand = program
 
 const tokenCommand = program
   .command('token')
-  .description('make, list, revoke and check the tokens of a file for serve --tokens')
+  .description('make, list and revoke the tokens of a file for serve --tokens')
   .helpCommand(false);
 
 const addCommand = tokenCommand
   .command('add')
-  .description('make a token and print it, this once; a file of plain tokens becomes one of hashes')
+  .description('make a token and print it, this once')
   .argument('<file>', 'file of tokens, made where there is none')
   .option('--user <id>', 'user that the token stands for', whole(0, Number.MAX_SAFE_INTEGER))
   .option('--name <text>', 'what people call the token', '')
@@ -204,18 +204,6 @@ tokenCommand
   .action(async (file: string, idOrName: string) => {
     const { revokeToken } = await import('./cli/tokens.js');
     for (const id of await revokeToken(file, idOrName)) console.log(`revoked ${id}`);
-  });
-
-tokenCommand
-  .command('check')
-  .description('tell whose token comes on standard input; exits with 1 where nobody knows it')
-  .argument('<file>', 'file of tokens')
-  .action(async (file: string) => {
-    const { checkToken } = await import('./cli/tokens.js');
-    const { text } = await import('node:stream/consumers');
-    const found = checkToken(file, (await text(process.stdin)).trim());
-    if (found === undefined) process.exitCode = 1;
-    console.log(found ?? 'unknown');
   });
 
 const journal = program

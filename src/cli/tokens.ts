@@ -11,8 +11,7 @@ const SHOWN_DIGITS = 12;
 
 /**
  * Adds a token to a file, which is made where there is none, and returns the token: it is shown
- * this once and kept nowhere. Tokens that stood in the file as they are become hashes, and stay
- * valid.
+ * this once and kept nowhere.
  */
 export async function addToken(path: string, { user, name, isAdmin }: NewToken): Promise<string> {
   const token = randomBytes(RANDOM_BYTES).toString('base64url');
@@ -23,8 +22,7 @@ export async function addToken(path: string, { user, name, isAdmin }: NewToken):
 }
 
 export function listTokens(path: string): string[] {
-  const { entries } = readTokenFile(path);
-  const rows = entries.map(({ key, user, isAdmin, created, name }) => {
+  const rows = readTokenFile(path).map(({ key, user, isAdmin, created, name }) => {
     return [idOf(key), String(user), isAdmin ? 'yes' : 'no', created || 'unknown', name];
   });
   const table = [['id', 'user', 'admin', 'created', 'name'], ...rows];
@@ -49,16 +47,6 @@ export async function revokeToken(path: string, idOrName: string): Promise<strin
     );
   });
   return revoked;
-}
-
-/** Says whose token it is; undefined where the file does not know it. */
-export function checkToken(path: string, token: string): string | undefined {
-  const key = tokenKey(token);
-  const found = readTokenFile(path).entries.find((one) => one.key === key);
-  if (found === undefined) return undefined;
-  const { user, name, isAdmin } = found;
-  const called = name === '' ? '' : `, ${name}`;
-  return `${idOf(key)}: user ${user}${called}${isAdmin ? ', admin' : ''}`;
 }
 
 function idOf(key: string): string {

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Envelope, jsonPost, LIST, type Reply } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
+import { writeTokens } from '../support/tokens.js';
 import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 const tokens = join(folder, 'tokens.json');
 const file = join(folder, 'notifications.ndjson');
-writeFileSync(tokens, JSON.stringify({ 'key-of-5': 5, 'other-key-of-5': 5, 'key-of-6': 6 }));
+writeTokens(tokens, { 'key-of-5': 5, 'other-key-of-5': 5, 'key-of-6': 6 });
 
 /** Ids 1 to 250 go in turn to the users 5, 6 and 7; every tenth has been seen. */
 const records = Array.from({ length: 250 }, (_, i) => ({

@@ -15,7 +15,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { replacedFile, unwritable, writeAll, writeAtomically } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-import { isObject, isToken, isWhole } from '../../model/units.js';
+import { isObject, isWhole } from '../../model/units.js';
 
 /** Whom a token stands for. */
 export interface Holder {
@@ -60,13 +60,6 @@ export interface Entry extends Holder {
   readonly created: string;
 }
 
-/** What a file of tokens holds. */
-interface TokenFile {
-  readonly entries: readonly Entry[];
-  /** Whether the file holds the tokens themselves: an object from token to user id. */
-  readonly isPlain: boolean;
-}
-
 const KEY = /^[\da-f]{64}$/;
 /** Nobody but the owner reads a new file. */
 const OWNER_ONLY = 0o600;
@@ -79,17 +72,14 @@ const LOOK_MS = 10;
 const FOLLOW_MS = 1_000;
 
 /**
- * Reads a file of tokens, hashed or plain. Throws an InputError that names the file and the place,
- * and never shows a token.
+ * Reads a file of tokens. Throws an InputError that names the file and the place, and never shows
+ * what may be a token.
  */
-export function readTokenFile(path: string): TokenFile {
-  const content = readObject(path);
-  if (!Array.isArray(content['tokens']))
-    return { entries: readPlain(path, content), isPlain: true };
-  const entries = content['tokens'].map((one, index) => readEntry(path, one, index));
+export function readTokenFile(path: string): readonly Entry[] {
+  const entries = readTokens(path).map((one, index) => readEntry(path, one, index));
   const keys = new Set(entries.map(({ key }) => key));
   if (keys.size < entries.length) throw new InputError(`${path}: two tokens have the same hash.`);
-  return { entries, isPlain: false };
+  return entries;
 }
 
 /** The holders by the key of their token. */
@@ -114,7 +104,7 @@ export async function changeTokenFile(
   await lockAlone(path, lock, performance.now() + mostMs);
   try {
     const isNew = !existsSync(path);
-    const entries = change(isNew ? [] : readTokenFile(path).entries);
+    const entries = change(isNew ? [] : readTokenFile(path));
     await writeAtomically(path, (fd) => {
       if (isNew) fchmodSync(fd, OWNER_ONLY);
       writeAll(fd, Buffer.from(textOf(entries)));
@@ -152,18 +142,6 @@ function textOf(entries: readonly Entry[]): string {
   return `{"tokens":[${lines}\n]}\n`;
 }
 
-function readPlain(path: string, content: Readonly<Record<string, unknown>>): Entry[] {
-  return Object.entries(content).map(([token, user]) => {
-    if (!isToken(token)) throw new InputError(`${path}: a token may not have white space.`);
-    if (!isWhole(user, 0)) {
-      throw new InputError(
-        `${path}: the user id of a token must be a whole number, got ${JSON.stringify(user)}.`,
-      );
-    }
-    return { key: tokenKey(token), user, name: '', isAdmin: false, created: '' };
-  });
-}
-
 function readEntry(path: string, value: unknown, index: number): Entry {
   const fields = isObject(value) ? value : {};
   const { hash, user, name = '', admin = false, created = '' } = fields;
@@ -179,7 +157,7 @@ function readEntry(path: string, value: unknown, index: number): Entry {
   return { key: hash, user, name, isAdmin: admin, created };
 }
 
-function readObject(path: string): Record<string, unknown> {
+function readTokens(path: string): readonly unknown[] {
   let parsed: unknown;
   try {
     parsed = JSON.parse(readFileSync(path, 'utf8'));
@@ -188,8 +166,9 @@ function readObject(path: string): Record<string, unknown> {
     const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message;
     throw new InputError(`${path}: cannot read the tokens: ${reason}.`);
   }
-  if (isObject(parsed)) return parsed;
-  throw new InputError(`${path}: expected a JSON object from token to user id.`);
+  const tokens = isObject(parsed) ? parsed['tokens'] : undefined;
+  if (Array.isArray(tokens)) return tokens;
+  throw new InputError(`${path}: expected a file that waypost token add has made.`);
 }
 
 /**
@@ -204,12 +183,6 @@ export function followTokens(
   lookMs: number = FOLLOW_MS,
 ): { table: TokenTable } {
   if (path === undefined) return { table: new Map() };
-  const read = (): TokenTable => {
-    const { entries, isPlain } = readTokenFile(path);
-    const isNews = isPlain && entries.length > 0;
-    if (isNews) logger.warn({ path }, 'tokens are not hashed: waypost token add does that');
-    return tableOf(entries);
-  };
   // before the file is read: the next look sees what changes meanwhile, as `watchFile` would not
   let seen = marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
@@ -219,14 +192,14 @@ export function followTokens(
     if (marks === seen) return;
     seen = marks;
     try {
-      tokens.table = read();
+      tokens.table = tableOf(readTokenFile(path));
       logger.info({ path, tokens: tokens.table.size }, 'tokens read again');
       known(tokens.table);
     } catch (error) {
       logger.error({ path, err: error }, 'tokens refused, the old ones stay');
     }
   };
-  const tokens = { table: read() };
+  const tokens = { table: tableOf(readTokenFile(path)) };
   setTimeout(look, lookMs).unref();
   return tokens;
 }
