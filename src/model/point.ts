@@ -1,6 +1,6 @@
 import { show } from './quote.js';
 import type { TimeZone } from './time-zone.js';
-import { epochHint, parseTimestamp, type Timestamp } from './timestamp.js';
+import { parseTimestamp, type Timestamp } from './timestamp.js';
 import { isObject, isWhole } from './units.js';
 
 /** A geolocated note, valid in every field. */
@@ -121,7 +121,6 @@ const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 export const FREE_TEXTS: ReadonlySet<string> = new Set(['status', 'comment', 'image']);
 
 const DIGITS = /^\d{1,16}$/;
-const DECIMAL_COMMA = /^[+-]?\d+,\d+$/;
 
 function isAbsent(value: unknown): boolean {
   return value === undefined || value === null || value === '';
@@ -152,8 +151,7 @@ function readCoordinate(
   const text = typeof value === 'string' ? value : typeof value === 'number' ? number : undefined;
   const decimal = text === undefined ? undefined : toEightDigits(text);
   if (decimal === undefined) {
-    const cure = DECIMAL_COMMA.test(text ?? '') ? '; write a point for the comma' : '';
-    return fail(field, `must be a decimal number of degrees, got ${show(value)}${cure}`);
+    return fail(field, `must be a decimal number of degrees, got ${show(value)}`);
   }
   if (Math.abs(Number(text)) > limit) {
     return fail(field, `must lie within ±${limit} degrees, got ${show(value)}`);
@@ -169,8 +167,7 @@ function readTime(
 ): Timestamp | undefined {
   if (isAbsent(value)) return fail(field, 'is required');
   if (typeof value !== 'string') {
-    const hint = typeof value === 'number' ? epochHint(value) : '';
-    return fail(field, `must be an ISO 8601 time as text, got ${show(value)}${hint}`);
+    return fail(field, `must be an ISO 8601 time as text, got ${show(value)}`);
   }
   const time = parseTimestamp(value, zone);
   return typeof time === 'string' ? fail(field, time) : time;

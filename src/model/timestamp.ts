@@ -32,7 +32,7 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
   const isDate = zone !== undefined && DATE.test(text);
   const fields = SHAPE.exec(isDate ? `${text}T00:00` : text);
   if (fields === null || fields[9] === ' ') {
-    return `${needs('a UTC offset')}, got ${quote(text)}${epochHint(text)}`;
+    return `${needs('a UTC offset')}, got ${quote(text)}`;
   }
   const local = localSeconds(fields);
   if (typeof local === 'string') return local;
@@ -57,24 +57,6 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
     return { micros, text: formatLocal(micros, shown - (shown % 60)) };
   }
   return { micros, text: canonical(fields, fraction, offset) };
-}
-
-/** Counts since 1970: what they are called, what is below, and microseconds of one. */
-const EPOCHS = [
-  ['seconds', 1e11, 1e6],
-  ['milliseconds', 1e14, 1e3],
-  ['microseconds', 1e17, 1],
-] as const;
-/** A smaller number may be a year or a date without hyphens. */
-const LEAST_EPOCH = 1e8;
-
-/** What a number would be as a time, for messages: it may count from 1970. Else empty. */
-export function epochHint(value: string | number): string {
-  const count = Number(value);
-  const epoch = EPOCHS.find(([, most]) => count < most);
-  if (epoch === undefined || !(count >= LEAST_EPOCH)) return '';
-  const [name, , micros] = epoch;
-  return `; as ${name} since 1970 it is to be written ${formatUtc(Math.round(count * micros))}`;
 }
 
 /** Bytes of a timestamp as the API writes it. */

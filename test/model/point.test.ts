@@ -69,28 +69,13 @@ test('numbers stand for coordinates, zero and the edges included', () => {
   assert.match(problems({ id: '9007199254740992' })[0]!, /^id: must be a whole number/);
 });
 
-test('a count from 1970 is refused with what it is as a time', () => {
-  const says = (created_at: unknown): string => problems({ created_at })[0]!;
-  const NOON = '2023-05-01T12:00:00.000000+00:00';
-  const written = `since 1970 it is to be written ${NOON}`;
-  const seconds = 'must be an ISO 8601 time as text, got 1682942400; as seconds';
-  assert.is(says(1_682_942_400), `created_at: ${seconds} ${written}`);
-  assert.match(says(1_682_942_400_000), `; as milliseconds ${written}`);
-  assert.match(says('1682942400'), `got "1682942400"; as seconds ${written}`);
-  assert.match(says('1682942400000'), `; as milliseconds ${written}`);
-  assert.match(says('1682942400000000'), `; as microseconds ${written}`);
-  for (const other of [2023, 20_230_501, '20230501', 45_047.5, -5, Number.NaN, true]) {
-    assert.not.match(says(other), 'since 1970');
-  }
-});
-
 test('each rule that is broken is named', () => {
   const number = ': must be a decimal number of degrees, got';
   const exact: [fields: object, problem: string][] = [
     [{ id: undefined }, 'id: is required'],
     [{ lat: null }, 'lat: is required'],
     [{ lon: null }, 'lon: is required'],
-    [{ lat: '60,17' }, `lat${number} "60,17"; write a point for the comma`],
+    [{ lat: '60,17' }, `lat${number} "60,17"`],
     [{ lat: 90.000000001 }, 'lat: must lie within ±90 degrees, got 90.000000001'],
     [{ lon: '-180.1' }, 'lon: must lie within ±180 degrees, got "-180.1"'],
     ...['status', 'comment', 'image'].flatMap((field): [object, string][] => [

@@ -204,18 +204,10 @@ function unroll(ring: Float64Array): string | undefined {
     ring[i]! += turned;
   }
   if (shortcut(ring[0]! - ring.at(-2)!) !== 0) {
-    return `goes round a pole; ask for a box, ${boxOf(ring)}`;
+    return 'goes round a pole; ask for a box, such as bbox=-180,60,180,90';
   }
   const { west, east } = extentOf(ring);
   return east - west > TURN ? 'spans more than 360 degrees' : undefined;
-}
-
-/** A box from a ring to the pole that it goes round. */
-function boxOf(ring: Float64Array): string {
-  const lats = ring.filter((_, i) => i % 2 === 1).map((lat) => lat / UNITS_PER_DEGREE);
-  const isNorth = lats.reduce((sum, lat) => sum + lat, 0) > 0;
-  const [south, north] = isNorth ? [Math.min(...lats), 90] : [-90, Math.max(...lats)];
-  return `such as bbox=-180,${south},180,${north}`;
 }
 
 /** What turns a difference of longitudes into the shortest one, in whole turns. */
