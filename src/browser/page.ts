@@ -20,21 +20,6 @@ function sendOnce(form: HTMLFormElement): void {
   });
 }
 
-/** Tells how the page was found and how long that took, which only its headers say. */
-function tellTiming(place: HTMLElement): void {
-  const [navigation] = performance.getEntriesByType('navigation');
-  const timings = (navigation as PerformanceNavigationTiming | undefined)?.serverTiming ?? [];
-  const total = timings.find(({ name }) => name === 'total');
-  if (total === undefined) return;
-  const micros = Math.round(total.duration * 1000).toLocaleString('en');
-  const isKept = timings.some(({ name }) => name === 'cache');
-  const found = timings.find(({ name }) => name === 'query')?.description.split(', ') ?? [];
-  const [form, way, looks] = found;
-  const rows = Number.parseInt(looks ?? '', 10).toLocaleString('en');
-  const how = form === undefined ? '' : `${rows} rows touched; matches: ${form}, page: ${way}. `;
-  place.textContent = `${how}Answered in ${micros} µs${isKept ? ', from the cache' : ''}.`;
-}
-
 /**
  * Puts a picker of a date and one of a time in the place of a field for an instant, which keeps its
  * name and sends what was picked with the offset that the clocks of this browser have then.
@@ -133,7 +118,5 @@ for (const field of document.querySelectorAll<HTMLInputElement>('input[list]')) 
   offerBehindCommas(field);
 }
 for (const image of document.querySelectorAll('img')) nameMissing(image);
-const timing = document.getElementById('timing');
-if (timing !== null) tellTiming(timing);
 const viewer = document.getElementById('viewer');
 if (viewer !== null) view(viewer);

@@ -5,7 +5,7 @@ import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
 /** What heads say of a format. */
-export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak' | 'isTimed'>;
+export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak'>;
 
 /** An answer before its body is made. */
 export interface AnswerHead {

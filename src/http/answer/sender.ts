@@ -53,7 +53,7 @@ export class Sender {
       return;
     }
     let lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
-    if (format.isTimed === true || reply.request.raw.headers[TIMING_HEADER] !== undefined) {
+    if (reply.request.raw.headers[TIMING_HEADER] !== undefined) {
       lines += timingLine(reply.request, isKept, answer.work);
     }
     this.write(reply, 200, format.name, lines, body, onSent);

@@ -107,8 +107,6 @@ export interface Format {
   readonly isNamedByBody?: boolean;
   /** Whether it is a part of an answer, with no head and no name of its own. */
   readonly isPart?: boolean;
-  /** Whether answers say how long they took, in a header, even where nobody asks. */
-  readonly isTimed?: boolean;
   /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
   readonly isWeak?: boolean;
   /** The parameter that says how many records a page has; `page_size` where absent. */

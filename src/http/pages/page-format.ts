@@ -28,7 +28,6 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     headers: site.headers,
     maxBytes: MAX_BYTES,
     isNamedByBody: true,
-    isTimed: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
       const records = page.records.json(page.keys);
       const answer = { method: 'GET', target, status: 200, headers, snapshot };

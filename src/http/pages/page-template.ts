@@ -23,9 +23,9 @@ import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { recordTable } from './columns.js';
 import { filters, type Problems } from './filter-form.js';
-import { Html, html, type KeyLink, NOTHING, readableJson, type Value } from './html.js';
+import { Html, html, type KeyLink, readableJson, type Value } from './html.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
-import { pageFoot, pageHead, paging, type Site, type Subject } from './site.js';
+import { PAGE_FOOT, pageHead, paging, type Site, type Subject } from './site.js';
 
 export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsToken'> {
   readonly method: string;
@@ -46,7 +46,6 @@ export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsT
   readonly snapshot?: string;
 }
 
-const TIMING = html`<p id="timing"></p>`;
 /** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
@@ -89,7 +88,7 @@ export function renderPage(
       (isPost || isGood) &&
       postForm(site.prefix + POINTS_PATH, site, nameOf(shown), posted, ofPost),
     exchange(path, pairs, shown, subject, !hasTable && !hasMap),
-    pageFoot(shown.snapshot === undefined ? NOTHING : TIMING),
+    PAGE_FOOT,
   ]}`;
   const body = memory.take(Buffer.byteLength(text));
   body.write(text);

@@ -119,13 +119,10 @@ ${crumbs.map(({ label, path }) => html`<li><a href="${prefix}${path}">${label}</
 `;
 }
 
-export function pageFoot(smallPrint: Html): Html {
-  return html`</main>
-<footer class="foot">${smallPrint}</footer>
+export const PAGE_FOOT: Html = html`</main>
 </body>
 </html>
 `;
-}
 
 export interface Crumb {
   readonly label: string;
