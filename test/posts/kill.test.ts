@@ -127,7 +127,7 @@ async function killServices(seed: number, times: number, mostMs: number): Promis
       if (moment === 'compact') await compactedIsWhole(snapshot, `seed ${seed}, kill ${kill}`);
     }
     await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
-    await noLitter(service, folder);
+    await noLitter(service, folder, times * CLIENTS);
   } catch (error) {
     // nobody else will know why
     console.log(seed, killed, service.logs.slice(-LAST_LINES));

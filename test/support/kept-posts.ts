@@ -171,9 +171,14 @@ export async function suffer(
   return next;
 }
 
-/** Every image belongs to a point, and no upload is left. */
-export async function noLitter(service: Service, folder: string): Promise<void> {
-  const images = (await listAll(service)).filter(({ image }) => image !== undefined);
-  const files = readdirSync(join(folder, 'media'), { recursive: true, withFileTypes: true });
-  assert.is(files.filter((one) => one.isFile()).length, images.length);
+/** No upload is left, nor more than `most` images that belong to no point: a kill leaves some. */
+export async function noLitter(service: Service, folder: string, most: number): Promise<void> {
+  const named = (await listAll(service)).filter(({ image }) => image !== undefined);
+  const filesIn = (path: string): number =>
+    readdirSync(join(folder, 'media', path), { recursive: true, withFileTypes: true }).filter(
+      (one) => one.isFile(),
+    ).length;
+  assert.is(filesIn('.incoming'), 0);
+  const left = filesIn('.') - named.length;
+  assert.ok(left >= 0 && left <= most, `${left} images of no point`);
 }
