@@ -4,6 +4,7 @@ import {
   strangeVariables,
 } from '../../src/cli/settings/settings.js';
 import { type Envelope, LIST } from '../support/client.js';
+import { read } from '../support/documents.js';
 import { type Outcome, runCommand, runInThread, startService } from '../support/service.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
@@ -189,6 +190,8 @@ test('a variable sets what no flag does, and what is passed over is warned of', 
     WAYPOST_TIME_ZONE: 'Europe/Helsinki',
     WAYPOST_CORS_ORIGIN: 'none',
   });
+  const { version } = JSON.parse(read('package.json'));
+  assert.is(service.logs.find(({ msg }) => msg === 'serving')!['version'], version);
   const warnings = service.logs.filter(({ level }) => level === 40);
   assert.equal(
     warnings.map(({ msg, variable, nearest }) => [msg, variable, nearest]),

@@ -231,27 +231,15 @@ test('types are told and chosen as at every address', async () => {
 });
 
 test('a parameter that cannot be used, or that there is not, is an error', async () => {
-  for (const [query, name] of [
-    ['limit=0', 'limit'],
-    ['limit=x', 'limit'],
-    ['after=-1', 'after'],
-    ['bbox=1,2,3', 'bbox'],
-    ['bbox=1,2,3,4,5,6,7', 'bbox'],
-    ['bbox=1,9,3,4,5,6', 'bbox'],
-    ['bbox=1,2,x,4,5,6', 'bbox'],
-    ['bbox=1,2,3,4,5,', 'bbox'],
-    ['datetime=2021', 'datetime'],
-    ['datetime=2021-02-30', 'datetime'],
-    ['datetime=2021-03-01/2021-02-28', 'datetime'],
-    ['datetime=..', 'datetime'],
-    ['datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z', 'datetime'],
-    ['datetime=../../..', 'datetime'],
-    ['polygon=1,2', 'polygon'],
-    ['fields=x', 'fields'],
-    ['page=2', 'page'],
-    ['constructor=1', 'constructor'],
+  for (const query of [
+    ...['limit=0', 'limit=x', 'after=-1', 'polygon=1,2', 'fields=x', 'page=2', 'constructor=1'],
+    ...['bbox=1,2,3', 'bbox=1,2,3,4,5,6,7', 'bbox=1,9,3,4,5,6', 'bbox=1,2,x,4,5,6'],
+    ...['bbox=1,2,3,4,5,', 'datetime=2021', 'datetime=2021-02-30', 'datetime=../../..'],
+    ...['datetime=2021-03-01/2021-02-28', 'datetime=..'],
+    'datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z',
   ]) {
     const { status, text } = await app.get(`${ITEMS}?${query}`);
+    const [name] = query.split('=');
     assert.equal([status, Object.keys(JSON.parse(text))], [400, [name]], `${query}: ${text}`);
   }
   assert.is((await app.get(`${COLLECTION}?datetime=..`)).status, 400);

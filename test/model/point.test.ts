@@ -3,7 +3,7 @@ import * as points from '../../src/model/point.js';
 import { quote, show } from '../../src/model/quote.js';
 import { formatUtc } from '../../src/model/timestamp.js';
 import { CHARACTER } from '../support/characters.js';
-import { assert, pluck, rounds, test } from '../support/uvu.js';
+import { assert, pluck, rounds, table, test } from '../support/uvu.js';
 
 const { readPoint, renderPoint, toEightDigits } = points;
 type Point = points.Point;
@@ -150,27 +150,14 @@ test('unknown keys are told of and dropped', () => {
 });
 
 test('eight digits, ties to the even one', () => {
-  const cases: [string, string][] = [
-    ['0.000000005', '0.00000000'],
-    ['0.000000015', '0.00000002'],
-    ['0.000000025', '0.00000002'],
-    ['0.0000000050000000001', '0.00000001'],
-    ['-0.000000015', '-0.00000002'],
-    ['1.999999995', '2.00000000'],
-    ['1.123456785', '1.12345678'],
-    ['1.123456775', '1.12345678'],
-    ['99.999999995', '100.00000000'],
-    ['60.16606539', '60.16606539'],
-    ['007', '7.00000000'],
-    ['.5', '0.50000000'],
-    ['5.', '5.00000000'],
-    ['+5', '5.00000000'],
-    ['1e1', '10.00000000'],
-    ['12E-1', '1.20000000'],
-    ['5e-9', '0.00000000'],
-    ['1e-400', '0.00000000'],
-  ];
-  for (const [text, expected] of cases) assert.is(toEightDigits(text), expected, text);
+  const cases = table(`
+    0.000000005  0.00000000   | 0.000000015  0.00000002  | 0.000000025 0.00000002
+    1.999999995  2.00000000   | -0.000000015 -0.00000002 | 0.0000000050000000001 0.00000001
+    1.123456785  1.12345678   | 1.123456775  1.12345678  | 60.16606539 60.16606539
+    99.999999995 100.00000000 | 007 7.00000000 | .5   0.50000000 | 5.    5.00000000
+    +5           5.00000000   | 1e1 10.00000000 | 5e-9 0.00000000 | 12E-1 1.20000000
+    1e-400       0.00000000`);
+  for (const [text, expected] of cases) assert.is(toEightDigits(text!), expected, text);
   const none = ['1e-401', '1e99999', '', '.', '-', 'e5', '1e', '1.2.3', '1 ', '1_0', 'NaN', '１'];
   for (const text of none) assert.is(toEightDigits(text), undefined, text);
 });

@@ -7,7 +7,8 @@ import { readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Watermark } from '../../src/formats/snapshot.js';
 import { follow, type Listed, listAll, postKeyed, type StreamEvent } from '../support/client.js';
-import { type Service, startService } from '../support/service.js';
+import { type OwnService, startOwnService } from '../support/own-service.js';
+import { startService } from '../support/service.js';
 import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
 const CLIENTS = 4;
@@ -44,9 +45,11 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
   const world: World = { base: new Map(), ...told, watermark: undefined };
   addNote(world, LARGEST_ID);
   await replace(path, world);
-  const flags = ['--snapshot', path, '--journal', journal, '--workers', '2', '--settle', '0'];
+  const flags = ['--snapshot', path, '--journal', journal, '--settle', '0'];
   flags.push('--admin-token', 'secret', '--max-shrink', '100');
-  const service = await startService(flags);
+  const start = (): Promise<OwnService> =>
+    IS_SOAK ? startService([...flags, '--workers', '2']) : startOwnService(flags);
+  const service = await start();
   const end = new AbortController();
   const followed: StreamEvent[] = [];
   const following = followOn(service, followed, world, end.signal);
@@ -71,7 +74,7 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
   }
   const moved = service.logs.filter(({ msg }) => /^accepted point moved/.test(String(msg))).length;
   if (reloads <= KINDS.length) return moved;
-  const again = await startService(flags);
+  const again = await start();
   await keepsAll(again, world, `seed ${seed}, after a restart`);
   await again.stop();
   return moved;
@@ -79,7 +82,7 @@ async function reloadWhilePosting(seed: number, reloads: number): Promise<number
 
 /** Follows the stream of posts, off and on, until it has all acknowledged ones, once each. */
 async function followOn(
-  service: Service,
+  service: OwnService,
   events: StreamEvent[],
   { acknowledged }: World,
   signal: AbortSignal,
@@ -108,7 +111,7 @@ async function followOn(
 }
 
 async function postOn(
-  service: Service,
+  service: OwnService,
   name: string,
   { acknowledged }: World,
   signal: AbortSignal,
@@ -127,7 +130,7 @@ async function postOn(
 /** Changes what the upstream has. */
 async function change(
   kind: (typeof KINDS)[number],
-  service: Service,
+  service: OwnService,
   world: World,
   random: Random,
 ): Promise<void> {
@@ -178,7 +181,7 @@ async function replace(path: string, { base, watermark }: World): Promise<void> 
   }
 }
 
-async function keepsAll(service: Service, world: World, about: string): Promise<void> {
+async function keepsAll(service: OwnService, world: World, about: string): Promise<void> {
   const { base, acknowledged, deleted } = world;
   // what is acknowledged from here on may be in the answers or not
   const told = [...acknowledged];

@@ -16,6 +16,10 @@ const QUESTIONS = ROUNDS * COMBINATIONS;
 const notes = scatterNotes(SEED, 66_000);
 const oracle = new Oracle(notes);
 const engine = await engineOf(notes);
+/** So many that the tree numbers its points in 16 bits. */
+const fewer = notes.slice(0, 12_000);
+const oracleOfFewer = new Oracle(fewer);
+const engineOfFewer = await engineOf(fewer);
 
 test(`${QUESTIONS} random queries are answered as by filtering and sorting every note`, () => {
   for (let index = 0; index < QUESTIONS; index++) {
@@ -29,21 +33,25 @@ test(`${QUESTIONS} random queries are answered as by filtering and sorting every
 
 test('whatever the planner chooses, the page is the same', () => {
   for (let index = 0; index < Math.ceil(ROUNDS / 3) * COMBINATIONS; index++) {
-    const { filters, ordering, pageOf } = randomQuestion(SEED + 1, index, notes);
-    const count = engine.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
+    const { filters, ordering, pageOf } = randomQuestion(SEED + 1, index, fewer);
+    const count = engineOfFewer.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
     const query = { filters, ordering, ...pageOf(count) };
-    assertHints(engine, query, `seed ${SEED + 1}, question ${index}: ${JSON.stringify(query)}`);
+    assertHints(
+      engineOfFewer,
+      query,
+      `seed ${SEED + 1}, question ${index}: ${JSON.stringify(query)}`,
+    );
   }
 });
 
 test('all pages together hold each match once, in order', () => {
   for (let index = 0; index < Math.ceil(ROUNDS / 3) * COMBINATIONS; index++) {
-    const { filters, ordering } = randomQuestion(SEED + 2, index, notes);
-    const expected = oracle.find(filters, ordering);
+    const { filters, ordering } = randomQuestion(SEED + 2, index, fewer);
+    const expected = oracleOfFewer.find(filters, ordering);
     const pages = 1 + (index % 9);
     const pageSize = Math.max(1, Math.min(1000, Math.ceil(expected.count / pages)));
     const label = `seed ${SEED + 2}, question ${index}, pages of ${pageSize}: ${JSON.stringify(filters)}`;
-    const ids = allPages(engine, { filters, ordering, pageSize });
+    const ids = allPages(engineOfFewer, { filters, ordering, pageSize });
     assertNotes(ids, expected.notes, expected, label);
   }
 });

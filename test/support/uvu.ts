@@ -31,6 +31,12 @@ export function testUnless(reason: string | undefined, name: string, run: Callba
   test.skip(name, run);
 }
 
+/** Rows of a text, which end at a bar or a line's end, as cells, which blanks separate. */
+export function table(text: string): string[][] {
+  const rows = text.trim().split(/\s*[|\n]\s*/);
+  return rows.map((row) => row.split(/ +/));
+}
+
 /** What each of these has under a key. */
 export function pluck<Row extends object, Key extends keyof Row>(
   rows: Iterable<Row>,

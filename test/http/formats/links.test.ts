@@ -42,15 +42,7 @@ test('only letters, digits and _ . - ~ are left as they are', () => {
 const text = fc.oneof(
   fc.string({ unit: CHARACTER, maxLength: 5 }),
   fc.constantFrom(
-    'page',
-    'pagf',
-    'pag',
-    'page_size',
-    'bbox',
-    'a',
-    '24.9,60.1',
-    '\u{10000}',
-    '\uffff',
+    ...['page', 'pagf', 'pag', 'page_size', 'bbox', 'a', '24.9,60.1', '\u{10000}', '\uffff'],
   ),
 );
 const pairsOf = fc

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { Random } from '../../../src/cli/generate/random.js';
 import { parseBbox, parsePolygon } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
-import { assert, rounds, test } from '../../support/uvu.js';
+import { assert, rounds, table, test } from '../../support/uvu.js';
 
 /** [west, east] of each box, which all have the latitudes given. */
 function spans(left: number | string, right: number | string): [number, number][] {
@@ -15,47 +15,30 @@ function spans(left: number | string, right: number | string): [number, number][
 }
 
 /** Each case: left, right, and what they span. */
-const CASES: Readonly<Record<string, readonly (readonly [string, string, string])[]>> = {
+const CASES: Readonly<Record<string, string>> = {
   // other edges are compared with an oracle below
-  'edges at ±180 stay as they are': [
-    ['-180', '180', '-180..180'],
-    ['170', '180', '170..180'],
-    ['-180', '-170', '-180..-170'],
-    ['180', '180', '180..180'],
-    ['180', '-180', '180..180 -180..-180'],
-    ['-180', '179.9999999999', '-180..179.9999999999'],
-    ['-0', '0', '0..0'],
-  ],
-  'an edge many times round the world': [['3600000000190', '3600000000200', '-170..-160']],
-  'a wrapped edge has the digits that were meant': [
-    ['189.1', '190.1', '-170.9..-169.9'],
-    ['-200.3', '-190.7', '159.7..169.3'],
-    ['204.95000001', '205.12345678', '-155.04999999..-154.87654322'],
-  ],
-  'a wrapped edge on the antimeridian takes both of its numbers in': [
-    ['540', '540', '180..180 -180..-180'],
-    ['-540', '-540', '180..180 -180..-180'],
-    ['180', '190', '180..180 -180..-170'],
-    ['540', '550', '180..180 -180..-170'],
-    ['530', '540', '170..180 -180..-180'],
-    ['-190', '-180', '170..180 -180..-180'],
-  ],
-  '360 degrees and more are the whole world': [
-    ['-200', '200', '-180..180'],
-    ['0', '360', '-180..180'],
-    ['-190.1', '169.9', '-180..180'],
-    ['-1e308', '1e308', '-180..180'],
-    // rounding to ten decimals must not fold it up into a line
-    ['0', '359.99999999999', '-180..180'],
-    ['0', '359.9999999', '0..180 -180..-1e-7'],
-  ],
+  'edges at ±180 stay as they are': `
+    -180 180 -180..180 | 170 180  170..180            | -180 -170           -180..-170
+    180  180 180..180  | 180 -180 180..180 -180..-180 | -180 179.9999999999 -180..179.9999999999
+    -0   0   0..0`,
+  'an edge many times round the world': '3600000000190 3600000000200 -170..-160',
+  'a wrapped edge has the digits that were meant': `
+    189.1 190.1 -170.9..-169.9 | -200.3 -190.7 159.7..169.3
+    204.95000001 205.12345678 -155.04999999..-154.87654322`,
+  'a wrapped edge on the antimeridian takes both of its numbers in': `
+    540 540 180..180 -180..-180 | -540 -540 180..180 -180..-180 | 180 190 180..180 -180..-170
+    540 550 180..180 -180..-170 | 530 540 170..180 -180..-180 | -190 -180 170..180 -180..-180`,
+  // rounding to ten decimals must not fold the fifth up into a line
+  '360 degrees and more are the whole world': `
+    -200 200 -180..180 | 0 360 -180..180 | -190.1 169.9 -180..180 | -1e308 1e308 -180..180
+    0 359.99999999999 -180..180 | 0 359.9999999 0..180 -180..-1e-7`,
 };
 
 for (const [name, cases] of Object.entries(CASES)) {
   test(name, () => {
-    for (const [left, right, expected] of cases) {
-      const found = spans(left, right).map((span) => span.join('..'));
-      assert.is(found.join(' '), expected, `${left} to ${right}`);
+    for (const [left, right, ...expected] of table(cases)) {
+      const found = spans(left!, right!).map((span) => span.join('..'));
+      assert.equal(found, expected, `${left} to ${right}`);
     }
   });
 }

@@ -6,7 +6,7 @@ import {
   networkOf,
 } from '../../../src/http/request/client.js';
 import type { HttpError } from '../../../src/http/request/http-error.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, table, test } from '../../support/uvu.js';
 
 /** A throttle, and its clock. */
 function start(perMinute: number, time = 0) {
@@ -59,21 +59,13 @@ test('clients do not hinder each other, and 0 hinders nobody', () => {
 });
 
 test('a client is an IPv4 address, or a network of 64 bits', () => {
-  const cases: [address: string, client: string][] = [
-    ['192.0.2.1', '192.0.2.1'],
-    ['::ffff:192.0.2.1', '192.0.2.1'],
-    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
-    ['2001:db8:1:2::6', '2001:db8:1:2'],
-    ['2001:db8::6', '2001:db8:0:0'],
-    ['::1', '0:0:0:0'],
-    ['fe80::1%eth0', 'fe80:0:0:0'],
-    ['2001:DB8:0001::2:0:0:6', '2001:db8:1:0'],
-    ['::ffff:c000:201', '192.0.2.1'],
-    ['0:0:0:0:0:FFFF:192.0.2.1', '192.0.2.1'],
-    ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4'],
-    ['', ''],
-  ];
-  for (const [address, client] of cases) assert.is(networkOf(address), client, address);
+  const cases = table(`
+    192.0.2.1 192.0.2.1 | ::ffff:192.0.2.1 192.0.2.1 | 2001:db8:1:2:3:4:5:6 2001:db8:1:2
+    2001:db8:1:2::6 2001:db8:1:2 | 2001:db8::6 2001:db8:0:0 | ::1 0:0:0:0
+    fe80::1%eth0 fe80:0:0:0 | 2001:DB8:0001::2:0:0:6 2001:db8:1:0 | ::ffff:c000:201 192.0.2.1
+    0:0:0:0:0:FFFF:192.0.2.1 192.0.2.1 | 1:2:3:4:5:6:192.0.2.1 1:2:3:4`);
+  for (const [address, client] of cases) assert.is(networkOf(address!), client, address);
+  assert.is(networkOf(''), '');
 });
 
 test('a proxy may write the address of a client in any way, which makes no other client of it', () => {

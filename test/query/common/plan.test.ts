@@ -9,7 +9,7 @@ import {
 import { type Engine, type Hints, RECORD } from '../../../src/query/engine.js';
 import { engineOf, idsOf, Meter } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
-import { assert, test } from '../../support/uvu.js';
+import { assert, table, test } from '../../support/uvu.js';
 
 const MILLION = 1_000_000;
 
@@ -104,21 +104,13 @@ test('the further the page, the less a walk is worth: the choice goes one way on
 });
 
 test('the nearest few of many are searched outwards, the rest measured', () => {
-  const cases: [end: number, count: number, path: string][] = [
-    [100, 100_000, 'walk'],
-    [100, 100, 'select'],
-    [100, 1_000, 'select'],
-    [100, 2_000, 'walk'],
-    [90_000, 100_000, 'select'],
-    [20_000, 100_000, 'select'],
-    [240_000, MILLION, 'select'],
-    [2_000, MILLION, 'walk'],
-    [5_000, MILLION, 'select'],
-    // a search outwards cannot pause, however many there are
-    [2_000, 10 * MILLION, 'walk'],
-    [5_000, 10 * MILLION, 'select'],
-  ];
-  for (const [end, count, path] of cases) assert.is(chooseNearestPath(end, count), path);
+  // a search outwards cannot pause, however many there are
+  for (const [end, count, path] of table(`
+    1e2 1e5 walk   | 1e2 1e2 select | 1e2 1e3 select | 1e2 2e3 walk | 9e4 1e5 select
+    2e4 1e5 select | 24e4 1e6 select | 2e3 1e6 walk | 5e3 1e6 select | 2e3 1e7 walk
+    5e3 1e7 select`)) {
+    assert.is(chooseNearestPath(Number(end), Number(count)), path, `${end} of ${count}`);
+  }
 });
 
 const COUNT = 24_000;

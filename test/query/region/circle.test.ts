@@ -6,7 +6,7 @@ import { Centre } from '../../../src/query/region/centre.js';
 import { circleRegion } from '../../../src/query/region/circle.js';
 import { ACROSS, INSIDE, OUTSIDE } from '../../../src/query/region/overlap.js';
 import { Rim } from '../../../src/query/region/rim.js';
-import { assert, IS_SOAK, rounds, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, rounds, table, test } from '../../support/uvu.js';
 
 const SEED = 31;
 
@@ -28,17 +28,11 @@ function randomCircle(random: Random): Circle {
 
 /** Rectangles at the rim of the map, without width, as large as can be, and round a centre. */
 function edgeRectangles([lon, lat]: Place): Rectangle[] {
+  const edges = table(`
+    -180 -90 180 90 | -180 -90 0 0 | 0 0 180 90 | -180 90 180 90 | -180 -90 180 -90
+    -180 -90 -180 90 | 180 -90 180 90 | -180 0 -180 0 | 180 0 180 0 | -180 89 180 90`);
   return [
-    [-180, -90, 180, 90],
-    [-180, -90, 0, 0],
-    [0, 0, 180, 90],
-    [-180, 90, 180, 90],
-    [-180, -90, 180, -90],
-    [-180, -90, -180, 90],
-    [180, -90, 180, 90],
-    [-180, 0, -180, 0],
-    [180, 0, 180, 0],
-    [-180, 89, 180, 90],
+    ...edges.map((edge) => edge.map(Number) as unknown as Rectangle),
     [lon, lat, lon, lat],
     [-lon, -lat, -lon, -lat],
     [lon, -90, lon, 90],
