@@ -160,7 +160,7 @@ const generateCommand = program
   .description('write a snapshot of invented points, for trials and benches')
   .option('--points <number>', `how many, 1 to ${MAX_POINTS}`, whole(1, MAX_POINTS))
   .option('--seed <number>', 'the same seed gives the same file', whole(0, MAX_SEED), 1)
-  .option('--out <file>', '.waypost for native, .ndjson or .ndjson.gz for NDJSON')
+  .option('--out <file>', '.waypost for native, .ndjson for NDJSON')
   .action(async (options: { points: number; seed: number; out: string }) => {
     demand(generateCommand, ['--points <number>', '--out <file>']);
     const print = (line: string): void => console.log(line);

@@ -1,6 +1,4 @@
-import { pipeline } from 'node:stream/promises';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createGzip } from 'node:zlib';
 import { BlockBuilder, type PointBlock } from '../formats/block.js';
 import type { Output } from '../formats/native/write-blocks.js';
 import { storePoint } from '../formats/record-layout.js';
@@ -92,37 +90,23 @@ async function writeNative(
   return (await writeSorted(output, labels, blocks, [], options)).bytes;
 }
 
-function writeLines(output: Output, batches: Batches): Promise<number> {
-  return putAll(output, linesOf(batches));
-}
-
-function writeZipped(output: Output, batches: Batches): Promise<number> {
-  const gzip = createGzip({ chunkSize: 1 << 20 });
-  return pipeline(linesOf(batches), gzip, (chunks) => putAll(output, chunks));
-}
-
-async function putAll({ put }: Output, chunks: AsyncIterable<Uint8Array>): Promise<number> {
+/** One record a line. */
+async function writeLines({ put }: Output, batches: Batches): Promise<number> {
   let bytes = 0;
-  for await (const chunk of chunks) {
-    await put(chunk);
-    bytes += chunk.length;
+  for await (const batch of batches) {
+    const lines = Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
+    await put(lines);
+    bytes += lines.length;
   }
   return bytes;
-}
-
-async function* linesOf(batches: Batches): AsyncGenerator<Buffer, void, undefined> {
-  for await (const batch of batches) {
-    yield Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
-  }
 }
 
 function writerOf(out: string): Write {
   const name = out.toLowerCase();
   if (name.endsWith('.waypost')) return writeNative;
-  if (/\.(ndjson|jsonl)$/.test(name)) return writeLines;
-  if (/\.(ndjson|jsonl)\.gz$/.test(name)) return writeZipped;
+  if (name.endsWith('.ndjson')) return writeLines;
   throw new InputError(
-    `${out}: the name must end with .waypost for a native snapshot, or with .ndjson or ` +
-      '.jsonl for one record a line (.ndjson.gz or .jsonl.gz for that, gzipped)',
+    `${out}: the name must end with .waypost for a native snapshot, or with .ndjson for one ` +
+      'record a line',
   );
 }
