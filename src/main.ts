@@ -81,7 +81,6 @@ program
       'forgets them',
     argument(watermark),
   )
-  .option('--accept-page', 'take a page of a longer list as if it were all of it')
   .option('--allow-empty', 'write a snapshot without points')
   .addHelpText('after', `\n${FORMATS}\n${STREAMS}`)
   .action(async (input: string, output: string, options: PackOptions) => {
@@ -95,7 +94,6 @@ program
   .argument('<file>', 'snapshot to check; - for standard input')
   .addOption(maxInvalid())
   .addOption(timeZone())
-  .option('--accept-page', 'a page of a longer list is good, too')
   .option('--allow-empty', 'a snapshot without points is good, too')
   .addHelpText('after', `\n${FORMATS}\nExits with 0 for a good file and 1 for a bad one.`)
   .action(async (file: string, options: VerifyOptions) => {

@@ -188,7 +188,7 @@ function identity(path: string): string | undefined {
  * why it is not good, they are only counted.
  */
 export function reportLines(report: LoadReport, isGood = true): string[] {
-  const { invalid, problems, unknownKeys, localTimes, page } = report;
+  const { invalid, problems, unknownKeys, localTimes } = report;
   const lines: string[] = [];
   if (invalid > 0) {
     lines.push(`${counted(invalid, 'invalid record')}${isGood ? ' left out:' : ''}`);
@@ -205,9 +205,6 @@ export function reportLines(report: LoadReport, isGood = true): string[] {
     // they may have been meant for another time zone
     const { count, zone } = localTimes;
     lines.push(`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`);
-  }
-  if (isGood && page !== undefined) {
-    lines.push(`accepted as it is, a page of a longer list: ${page}`);
   }
   return lines;
 }

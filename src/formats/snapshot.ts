@@ -95,22 +95,15 @@ export interface TwoPassReader extends SnapshotReader {
 
 /** What may be taken though it is most likely a mistake. */
 export interface Leniency {
-  /** A page of a longer list, as the API answers it. */
-  readonly acceptPage?: boolean | undefined;
   readonly allowEmpty?: boolean | undefined;
 }
 
 /** Why a sound file is still not taken, with the way out; undefined where it is. */
 export function doubtOf(
   { page, points, invalid }: LoadReport,
-  { acceptPage = false, allowEmpty = false }: Leniency,
+  { allowEmpty = false }: Leniency,
 ): string | undefined {
-  if (page !== undefined && !acceptPage) {
-    return (
-      `is a page of a longer list: ${page}; fetch all of it, or take it as it is with ` +
-      '--accept-page'
-    );
-  }
+  if (page !== undefined) return `is a page of a longer list: ${page}; fetch all of it`;
   if (points > 0 || allowEmpty) return undefined;
   const left = invalid === 0 ? '' : `: all ${invalid} records are invalid and were left out`;
   return `has no points${left}; --allow-empty takes it all the same`;

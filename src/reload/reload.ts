@@ -255,7 +255,7 @@ export class Reloader {
   async #commit(generation: Generation, path: string, seconds: number): Promise<void> {
     const { current, serve, maxShrink, logger } = this.#options;
     const { dataset, digest } = generation.parts;
-    const { invalid, problems, unknownKeys, page } = dataset.report;
+    const { invalid, problems, unknownKeys } = dataset.report;
     const isFirst = current.isEmpty;
     const { count } = generation;
     const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
@@ -263,7 +263,6 @@ export class Reloader {
     if (!mayShrink) requireSize(path, count, current.generation.count, maxShrink);
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
-    if (page !== undefined) logger.warn({ path, page }, 'page of a longer list accepted');
     await serve(generation).catch((error: Error) => {
       // without its cause: what the system said of the journal says nothing of the snapshot
       throw new Error(error.message);

@@ -97,7 +97,6 @@ async function start(
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
     allowEmpty: settings.allowEmpty,
-    acceptPage: settings.acceptPage,
     stats,
     logger,
   });

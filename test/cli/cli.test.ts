@@ -24,9 +24,9 @@ test('--help lists the commands, what each takes, and of every setting all there
   const commands: Readonly<Record<string, readonly string[]>> = {
     pack: [
       ...['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
-      ...['--accept-page', '--allow-empty', 'standard input', 'standard output'],
+      ...['--allow-empty', 'standard input', 'standard output'],
     ],
-    verify: ['<file>', '--max-invalid <number>', '--accept-page', '--allow-empty'],
+    verify: ['<file>', '--max-invalid <number>', '--allow-empty'],
     generate: ['--points <number>', '--seed <number>', '--out <file>'],
     serve: [],
   };

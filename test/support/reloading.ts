@@ -74,7 +74,6 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     settleMs: 20,
     maxShrink: 0.5,
     allowEmpty: false,
-    acceptPage: false,
     ...options,
     current,
     serve: (generation) => current.publish(generation),
