@@ -4,7 +4,6 @@ import { connectionLimit } from '../serving/connections.js';
 import { Log } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
-import type { StrangeVariable } from './settings/settings.js';
 import type { ServeSettings } from './settings/values.js';
 
 /**
@@ -13,17 +12,13 @@ import type { ServeSettings } from './settings/values.js';
  * it serves. Warns of variables that set nothing. Throws an InputError when the snapshot or a
  * setting cannot be used.
  */
-export async function serve(
-  settings: ServeSettings,
-  strange: readonly StrangeVariable[],
-): Promise<void> {
+export async function serve(settings: ServeSettings, strange: readonly string[]): Promise<void> {
   const log = new Log(settings);
   const { logger } = log;
   const sockets = givenSockets();
   const isSupervised = sockets.length > 0;
-  for (const { variable, nearest } of isSupervised ? [] : strange) {
-    if (nearest !== undefined) logger.warn({ variable, nearest }, 'no such setting');
-    else logger.warn({ variable }, 'variable of a Kubernetes Service passed over');
+  for (const variable of isSupervised ? [] : strange) {
+    logger.warn({ variable }, 'this variable sets nothing');
   }
   if (settings.workers > 1 && !isSupervised) {
     process.exitCode = await supervise(settings, logger);

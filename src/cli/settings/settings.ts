@@ -118,34 +118,11 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   return read;
 }
 
-export interface StrangeVariable {
-  readonly variable: string;
-  /** The setting whose name is most like it; absent where it is Kubernetes' own. */
-  readonly nearest?: string;
-}
-
-/** The variables that their author may have meant to set something. */
-export function strangeVariables(environment: NodeJS.ProcessEnv): StrangeVariable[] {
+/** The variables that set nothing, and that their author may have meant to set something. */
+export function strangeVariables(environment: NodeJS.ProcessEnv): string[] {
   const known = SERVE_SETTINGS.map((setting) => setting.environment);
-  return Object.entries(environment).flatMap(([variable, value]): StrangeVariable[] => {
-    const isKnown = known.includes(variable);
-    if (isPortOfService(variable, value)) return isKnown ? [{ variable }] : [];
-    if (isKnown || !variable.startsWith('WAYPOST_') || OF_A_SERVICE.test(variable)) return [];
-    const distances = known.map((name) => distance(variable, name));
-    return [{ variable, nearest: known[distances.indexOf(Math.min(...distances))]! }];
+  return Object.keys(environment).filter((name) => {
+    if (isPortOfService(name, environment[name])) return known.includes(name);
+    return name.startsWith('WAYPOST_') && !known.includes(name) && !OF_A_SERVICE.test(name);
   });
-}
-
-/** How many letters must be put in, taken out or changed to make one text the other. */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
-  for (const [i, letter] of [...from].entries()) {
-    const next = [i + 1];
-    for (let j = 0; j < to.length; j++) {
-      const changed = row[j]! + (letter === to[j] ? 0 : 1);
-      next.push(Math.min(changed, row[j + 1]! + 1, next[j]! + 1));
-    }
-    row = next;
-  }
-  return row[to.length]!;
 }
