@@ -23,7 +23,7 @@ import {
   COLUMNS,
   givenOf,
   ID_BLOCK,
-  migrate,
+  makeTables,
   newName,
   readHead,
   readRows,
@@ -48,7 +48,7 @@ export interface DatabaseJournalOptions extends SessionOptions {
 }
 
 /**
- * Opens the journal in a database, whose tables are made or brought up to date. Rejects with an
+ * Opens the journal in a database, whose tables are made where there are none. Rejects with an
  * InputError where that cannot be used, or a {@link JournalUnavailable} where it may be later.
  */
 export async function openDatabaseJournal(
@@ -58,7 +58,7 @@ export async function openDatabaseJournal(
   let link: Link | undefined;
   try {
     link = await connect(address, 0);
-    await link.migrate(migrate);
+    await link.makeTables(makeTables);
     const journal = new DatabaseJournal(address, new Follower(await readHead(link)), options);
     await journal.begin(link);
     return journal;

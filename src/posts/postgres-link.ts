@@ -66,7 +66,7 @@ export interface Link {
   /** Calls back at each notification of a channel. */
   listen(channel: string, callback: () => void): Promise<void>;
   /** Runs with the connection that writes. */
-  migrate(work: (sql: Sql) => Promise<void>): Promise<void>;
+  makeTables(work: (sql: Sql) => Promise<void>): Promise<void>;
   /** Resolves when the connections are lost or closed. */
   readonly lost: Promise<void>;
   close(): void;
@@ -159,7 +159,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
         return rows;
       },
       listen: (channel, back) => run(PATIENCE_MS, () => reader.listen(channel, back).then()),
-      migrate: (work) => run(PATIENCE_MS * 6, () => work(writer)),
+      makeTables: (work) => run(PATIENCE_MS * 6, () => work(writer)),
     };
   } catch (error) {
     close();

@@ -21,8 +21,9 @@ const LOCK = 7_921_508_336;
 export const ID_BLOCK = 64;
 /** How long it may take to remove posts, in milliseconds: some 5 µs each. */
 const PRUNE_MS = 600_000;
-/** What makes each version of the tables out of the one before. */
-const MIGRATIONS = ['journal-1.sql'];
+/** What makes the tables, and which version of them. */
+const TABLES = new URL('../../../assets/journal-1.sql', import.meta.url);
+const VERSION = 1;
 
 /** The one row of the table `state`. */
 export interface Head {
@@ -50,36 +51,22 @@ export interface BatchRow extends PostRow {
 }
 
 /**
- * Makes the tables, or brings them to the version of this program, one process at a time. Throws an
- * InputError where they are of a newer one, are none of this program's, or cannot hold every text.
+ * Makes the tables where there are none, one process at a time. Throws an InputError where they
+ * could not hold every text.
  */
-export async function migrate(sql: Sql): Promise<void> {
+export async function makeTables(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
     const [database] = await transaction.unsafe('SHOW server_encoding');
     checkEncoding(database!['serverEncoding']);
     const [found] = await transaction.unsafe("SELECT to_regclass('waypost.state') AS state");
-    let version = 0;
-    if (found!['state'] === null) {
-      const [schema] = await transaction.unsafe("SELECT to_regnamespace('waypost') AS found");
-      // a schema that is there needs no right to make one
-      if (schema!['found'] === null) await transaction.unsafe('CREATE SCHEMA waypost');
-    } else {
-      const [state] = await transaction.unsafe('SELECT version FROM waypost.state');
-      if (state === undefined) throw new InputError('the table waypost.state has no row');
-      version = Number(state['version']);
-    }
-    checkVersion(version);
-    for (const step of MIGRATIONS.slice(version)) {
-      const path = new URL(`../../../assets/${step}`, import.meta.url);
-      await transaction.unsafe(readFileSync(path, 'utf8'));
-    }
-    if (version === 0) {
-      const values = [MIGRATIONS.length, randomBytes(8).toString('hex')];
-      await transaction.unsafe('INSERT INTO waypost.state (version, name) VALUES ($1, $2)', values);
-    } else if (version < MIGRATIONS.length) {
-      await transaction.unsafe('UPDATE waypost.state SET version = $1', [MIGRATIONS.length]);
-    }
+    if (found!['state'] !== null) return;
+    const [schema] = await transaction.unsafe("SELECT to_regnamespace('waypost') AS found");
+    // a schema that is there needs no right to make one
+    if (schema!['found'] === null) await transaction.unsafe('CREATE SCHEMA waypost');
+    await transaction.unsafe(readFileSync(TABLES, 'utf8'));
+    const values = [VERSION, randomBytes(8).toString('hex')];
+    await transaction.unsafe('INSERT INTO waypost.state (version, name) VALUES ($1, $2)', values);
   });
 }
 
@@ -91,16 +78,16 @@ function checkEncoding(encoding: string): void {
 
 /** Throws an InputError where the tables are of a newer version than this program knows. */
 function checkVersion(version: number): void {
-  if (version <= MIGRATIONS.length) return;
+  if (version <= VERSION) return;
   throw new InputError(
-    `its tables have version ${version}, and this program knows versions up to ${MIGRATIONS.length}: start a newer one`,
+    `its tables have version ${version}, and this program knows versions up to ${VERSION}: start a newer one`,
   );
 }
 
 /** Reads the one row of the state. Rejects as the link does, or with what is wrong with the row. */
 export async function readHead(link: Pick<Link, 'read'>): Promise<Head> {
   const [head] = await link.read<Head>('SELECT * FROM waypost.state');
-  if (head === undefined) throw new JournalUnavailable('the table waypost.state has no row');
+  if (head === undefined) throw new InputError('the table waypost.state has no row');
   checkVersion(head.version);
   return head;
 }
