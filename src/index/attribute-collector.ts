@@ -7,11 +7,16 @@ import {
   type Attributes,
   buildPostings,
   eachRow,
+  type Kept,
   NOBODY,
   numbersOf,
+  type Postings,
   type RowValues,
   sortTexts,
 } from './postings.js';
+
+/** Of false and true. */
+const FLAGS = Uint32Array.of(0, 1);
 
 /** Numbers the values of all rows. */
 export class AttributeCollector {
@@ -23,6 +28,8 @@ export class AttributeCollector {
   readonly #user: Uint32Array;
   readonly #flags: Uint8Array;
   readonly #tags = new Tagged();
+  /** Of each attribute the rows that stay, with the number here of each of its values. */
+  #before: Readonly<Record<keyof Attributes, Kept>> | undefined;
 
   constructor(count: number) {
     this.#count = count;
@@ -48,23 +55,34 @@ export class AttributeCollector {
     }
   }
 
-  /** Takes all points of other attributes; `rowOf` has their rows here. */
-  addAttributes(others: Attributes, rowOf: (row: Row) => Row): void {
+  /**
+   * Continues other attributes, whose rows below `kept` stay: row 0 here is the first behind them.
+   * `rowOf` has the rows here of the others, of which there are `moved`.
+   */
+  continueFrom(others: Attributes, kept: Row, moved: number, rowOf: Uint32Array): void {
     const { status, tags, createdBy, isProcessed, hasImage } = others;
-    const statuses = numbersOf(status.texts, this.#statusTexts);
-    eachRow(status.postings, 0, (row, value) => {
-      this.#status[rowOf(row)] = statuses[value]!;
-    });
-    const tagNumbers = numbersOf(tags.texts, this.#tagTexts);
-    eachRow(tags.postings, 0, (row, value) => this.#tags.add(rowOf(row), tagNumbers[value]!));
-    const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
-    // nought is what memory begins with: nobody, false
-    eachRow(createdBy.postings, 1, (row, value) => {
-      this.#user[rowOf(row)] = users[value]!;
-    });
     const flags = this.#flags;
-    eachRow(isProcessed, 1, (row) => (flags[rowOf(row)]! |= PROCESSED));
-    eachRow(hasImage, 1, (row) => (flags[rowOf(row)]! |= IMAGE));
+    type Take = (row: Row, number: number) => void;
+    const take = (postings: Postings, numbers: Uint32Array, add: Take): Kept => {
+      eachRow(postings, kept, kept + moved, (row, value) =>
+        add(rowOf[row - kept]!, numbers[value]!),
+      );
+      return { postings, kept, numbers };
+    };
+    const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
+    this.#before = {
+      status: take(status.postings, numbersOf(status.texts, this.#statusTexts), (row, number) => {
+        this.#status[row] = number;
+      }),
+      tags: take(tags.postings, numbersOf(tags.texts, this.#tagTexts), (row, number) =>
+        this.#tags.add(row, number),
+      ),
+      createdBy: take(createdBy.postings, users, (row, number) => {
+        this.#user[row] = number;
+      }),
+      isProcessed: take(isProcessed, FLAGS, (row, is) => (flags[row]! |= is * PROCESSED)),
+      hasImage: take(hasImage, FLAGS, (row, is) => (flags[row]! |= is * IMAGE)),
+    };
   }
 
   #numberOfUser(user: number): number {
@@ -97,18 +115,20 @@ export class AttributeCollector {
     const places = new Uint32Array(users.length);
     for (const [place, user] of users.entries()) places[this.#userNumbers.get(user)!] = place;
     renumber(this.#user, count, places);
+    const build = (key: keyof Attributes, now: Uint32Array, values: RowValues): Postings => {
+      const before = this.#before?.[key];
+      const numbers = before?.numbers.map((number) => now[number]!);
+      return buildPostings(count, now.length, values, before && { ...before, numbers: numbers! });
+    };
     const attributes = {
       status: {
         texts: status.texts,
-        postings: buildPostings(count, status.places.length, byRow(this.#status)),
+        postings: build('status', status.places, byRow(this.#status)),
       },
-      tags: {
-        texts: tags.texts,
-        postings: buildPostings(count, tags.places.length, this.#tags),
-      },
-      createdBy: { users, postings: buildPostings(count, users.length, byRow(this.#user)) },
-      isProcessed: buildPostings(count, 2, flag(PROCESSED)),
-      hasImage: buildPostings(count, 2, flag(IMAGE)),
+      tags: { texts: tags.texts, postings: build('tags', tags.places, this.#tags) },
+      createdBy: { users, postings: build('createdBy', places, byRow(this.#user)) },
+      isProcessed: build('isProcessed', FLAGS, flag(PROCESSED)),
+      hasImage: build('hasImage', FLAGS, flag(IMAGE)),
     };
     release(this.#status, this.#user, this.#flags, this.#tags.rows, this.#tags.values);
     return attributes;

@@ -145,10 +145,11 @@ function mergeAttributes(
   delta: Delta,
   { kept, moved, rowOf }: NewTree,
 ): Attributes {
-  const collector = new AttributeCollector(kept + rowOf.length);
-  collector.addAttributes(attributes, (row) => (row < kept ? row : rowOf[row - kept]!));
-  const ends = delta.ends.subarray(0, rowOf.length - moved);
+  const rows = rowOf.map((row) => row - kept);
+  const collector = new AttributeCollector(rows.length);
+  collector.continueFrom(attributes, kept, moved, rows);
+  const ends = delta.ends.subarray(0, rows.length - moved);
   const lengths = ends.map((end, row) => end - endBefore(ends, row));
-  collector.addColumns(attributesOf(delta.bytes, lengths), moved, rowOf);
+  collector.addColumns(attributesOf(delta.bytes, lengths), moved, rows);
   return collector.finish();
 }

@@ -1,5 +1,6 @@
 import type { TextNumbers } from '../formats/attributes.js';
 import { sharedArray } from '../model/memory.js';
+import { lowerBound } from './order.js';
 
 /** A list of rows, ascending, or a bit for each row where that is smaller. */
 export type RowSet =
@@ -25,22 +26,36 @@ export interface RowValues {
   readonly length: number;
 }
 
+/** Postings of which the rows below `kept` stay; `numbers` has the new number of each value. */
+export interface Kept {
+  readonly postings: Postings;
+  readonly kept: number;
+  readonly numbers: Uint32Array;
+}
+
 /** Words of a bitmap that has a bit for each row. */
 export function wordsOf(count: number): number {
   return (count + 31) >>> 5;
 }
 
 /**
- * Lays out the rows of each of `values` values, of `count` rows in all. A value has a bitmap where
- * more than one row in 32 has it: a list of these rows would be larger.
+ * Lays out the rows of each of `values` values, of `count` rows behind those that stay. A value has a
+ * bitmap where more than one row in 32 has it: a list of these rows would be larger.
  */
 export function buildPostings(
   count: number,
   values: number,
   { rows: rowOf, values: numbers, length }: RowValues,
+  before?: Kept,
 ): Postings {
-  const words = wordsOf(count);
+  const first = before?.kept ?? 0;
+  const words = wordsOf(first + count);
   const counts = sharedArray(Uint32Array, values);
+  const stay: RowSet[] = [];
+  for (let value = 0; value < (before?.numbers.length ?? 0); value++) {
+    stay.push(rowsWithin(before!.postings, value, 0, first));
+    counts[before!.numbers[value]!] = stay[value]!.count;
+  }
   for (let i = 0; i < length; i++) counts[numbers[i]!]!++;
   const starts = sharedArray(Uint32Array, values + 1);
   const bitmapOf = sharedArray(Int32Array, values);
@@ -57,29 +72,43 @@ export function buildPostings(
   const rows = sharedArray(Int32Array, listed);
   // where the next row of each value goes
   const next = starts.slice();
-  for (let i = 0; i < length; i++) {
-    const value = numbers[i]!;
-    const row = rowOf === undefined ? i : rowOf[i]!;
+  const put = (row: number, value: number): void => {
     const bitmap = bitmapOf[value]!;
     if (bitmap < 0) rows[next[value]!++] = row;
     else bitmaps[bitmap]![row >>> 5]! |= 1 << (row & 31);
+  };
+  for (const [value, kept] of stay.entries()) {
+    const number = before!.numbers[value]!;
+    const bitmap = bitmaps[bitmapOf[number]!];
+    if (kept.bits !== undefined && bitmap !== undefined) bitmap.set(kept.bits);
+    else if (kept.rows !== undefined && bitmap === undefined) {
+      rows.set(kept.rows, next[number]);
+      next[number]! += kept.count;
+    } else visitRows(kept, (row) => put(row, number));
+  }
+  for (let i = 0; i < length; i++) {
+    put(first + (rowOf === undefined ? i : rowOf[i]!), numbers[i]!);
   }
   return { counts, starts, rows, bitmapOf, bitmaps };
 }
 
-/** Visits each value of each row, from value `first` on, value by value, rows ascending. */
+/** Visits each value of the rows from `from` to `to` - 1, value by value, rows ascending. */
 export function eachRow(
   postings: Postings,
-  first: number,
+  from: number,
+  to: number,
   visit: (row: number, value: number) => unknown,
 ): void {
-  for (let value = first; value < postings.counts.length; value++) {
-    const { rows, bits } = rowsWith(postings, value);
-    if (rows !== undefined) for (const row of rows) visit(row, value);
-    for (let i = 0; bits !== undefined && i < bits.length; i++) {
-      for (let word = bits[i]!; word !== 0; word &= word - 1) {
-        visit(32 * i + (31 - Math.clz32(word & -word)), value);
-      }
+  for (let value = 0; value < postings.counts.length; value++) {
+    visitRows(rowsWithin(postings, value, from, to), (row) => visit(row, value));
+  }
+}
+
+function visitRows({ rows, bits }: RowSet, visit: (row: number) => unknown): void {
+  if (rows !== undefined) for (const row of rows) visit(row);
+  for (let i = 0; bits !== undefined && i < bits.length; i++) {
+    for (let word = bits[i]!; word !== 0; word &= word - 1) {
+      visit(32 * i + (31 - Math.clz32(word & -word)));
     }
   }
 }
@@ -98,6 +127,21 @@ export function rowsWith(
   const bitmap = bitmapOf[value]!;
   if (bitmap >= 0) return { count, bits: bitmaps[bitmap]! };
   return { count, rows: rows.subarray(starts[value], starts[value + 1]) };
+}
+
+/** The rows of a value from `from` to `to` - 1; a bitmap ends with them. */
+function rowsWithin(postings: Postings, value: number, from: number, to: number): RowSet {
+  const all = rowsWith(postings, value);
+  const { rows, bits } = all;
+  if (rows !== undefined) {
+    const [start, end] = [lowerBound(rows, from), lowerBound(rows, to)];
+    if (end - start === rows.length) return all;
+    return { count: end - start, rows: rows.subarray(start, end) };
+  }
+  const within = bits.slice(0, wordsOf(to)).fill(0, 0, from >>> 5);
+  within[from >>> 5]! &= -1 << (from & 31);
+  if ((to & 31) !== 0) within[to >>> 5]! &= ~(-1 << (to & 31));
+  return { count: within.reduce((sum, word) => sum + bitCount(word), 0), bits: within };
 }
 
 export interface TextAttribute {
