@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
-import { checkChecksum, openSnapshot } from '../formats/files/open.js';
+import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
 import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
@@ -15,7 +15,7 @@ import { isWant } from './decide.js';
 
 if (!isMainThread) {
   const request = workerData as BuildRequest;
-  if (request.inBackground) stepBack();
+  if (request.unless !== undefined) stepBack();
   const say = (said: BuildReply | Parameters<Progress>): void => parentPort!.postMessage(said);
   say(await run(request, (...progress) => say(progress)));
 }
@@ -35,17 +35,22 @@ export async function run(...[request, onProgress]: Parameters<Run>): Promise<Bu
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const { path, name, checksumPath, exportedAt, inBackground } = request;
+  const { path, name, checksumPath, exportedAt, unless } = request;
   const { maxInvalid, timeZone, notifications } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
-  const threads = inBackground ? 1 : availableParallelism();
+  const digestWith = (snapshot: string): string =>
+    createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
+  const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
+  if (unless !== undefined && isServed(await contentDigest(path, isServed))) return 'unchanged';
+  // the first build may use all cores; later ones leave them to the requests
+  const inParallel = unless === undefined;
+  const threads = inParallel ? availableParallelism() : 1;
   const options = { maxInvalid, timeZone, exportedAt, threads, onProgress };
   const reader = await openSnapshot(path, options);
   try {
-    const dataset = await buildDataset(reader, { inParallel: !inBackground });
-    const hash = createHash('sha256').update(dataset.report.digest);
-    const digest = hash.update(JSON.stringify(extra)).digest('hex');
+    const dataset = await buildDataset(reader, { inParallel });
+    const digest = digestWith(dataset.report.digest);
     return { parts: { dataset, extra, digest, loadedAt: Date.now() } };
   } finally {
     reader.close();

@@ -3,15 +3,15 @@ import type { Progress } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { createGeneration, type Generation, type GenerationParts } from './current.js';
 
-/** What to build. */
+/** What to build, and when not to. */
 export interface BuildTask {
   readonly path: string;
   /** What messages call the file, which may be the copy of another. */
   readonly name?: string;
   /** The file that has the SHA-256 of the snapshot, where there is one. */
   readonly checksumPath?: string | undefined;
-  /** Whether requests are answered meanwhile: they go first, and the build keeps to one core. */
-  readonly inBackground: boolean;
+  /** The digest of what is served: nothing is built when the files still have it. */
+  readonly unless: string | undefined;
   /** When rows were exported, where the time of their file does not say so. */
   readonly exportedAt?: number | undefined;
 }
@@ -28,16 +28,20 @@ export type BuildRequest = BuildTask & BuildSettings & { readonly name: string }
 
 /** What comes of a request. */
 export type BuildReply =
+  | 'unchanged'
   | { readonly parts: GenerationParts }
   /** `isWant`: memory, descriptors or the like were wanting; else something is wrong in a file. */
   | { readonly problem: string; readonly isWant: boolean };
+
+/** A new generation, or word that there is nothing new. */
+export type BuildResult = Generation | 'unchanged';
 
 /**
  * Builds a generation from a snapshot file. Throws an InputError when something is wrong in the
  * file or the notifications, and another Error when something was wanting to find that out: memory,
  * file descriptors, or the thread, which died.
  */
-export type Build = (task: BuildTask, onProgress?: Progress) => Promise<Generation>;
+export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 
 /** Does what a request says. */
 export type Run = (request: BuildRequest, onProgress: Progress) => Promise<BuildReply>;
@@ -53,6 +57,7 @@ export function createBuilder(
   return async (task, onProgress = () => {}) => {
     const request = { name: task.path, ...task, maxInvalid, timeZone, notifications };
     const reply = await run(request, onProgress);
+    if (reply === 'unchanged') return reply;
     if ('parts' in reply) return createGeneration(reply.parts);
     throw new (reply.isWant ? Error : InputError)(reply.problem);
   };

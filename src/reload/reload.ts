@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { type Leniency, requireWhole } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
-import type { Build } from './build.js';
+import type { Build, BuildResult } from './build.js';
 import type { Cell, Generation } from './current.js';
 import {
   candidatesOf,
@@ -197,9 +197,9 @@ export class Reloader {
     try {
       const result = await this.#build(candidate);
       if (this.#closing.signal.aborted) return;
-      await this.#commit(result, path, seconds());
+      if (result !== 'unchanged') await this.#commit(result, path, seconds());
       if (!this.#isRenewing) this.#served = identity;
-      stats.count('loaded', seconds());
+      stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       if (error === OVERTAKEN) return stats.count('abandoned', seconds());
@@ -218,7 +218,7 @@ export class Reloader {
   }
 
   /** Throws {@link OVERTAKEN} where the file is another by now than the one that was built. */
-  async #build(candidate: Candidate): Promise<Generation> {
+  async #build(candidate: Candidate): Promise<BuildResult> {
     if (candidate.problem !== undefined) throw candidate.problem;
     const { current, source, build } = this.#options;
     const { path } = candidate;
@@ -235,9 +235,11 @@ export class Reloader {
     const state = async (): Promise<string> => opened?.state().catch(() => 'written') ?? 'same';
     try {
       opened = await source.open(candidate, tell);
+      const isNew = current.isEmpty || this.#isRenewing;
+      const unless = isNew ? undefined : current.generation.parts.digest;
       const { checksumPath, exportedAt } = opened;
-      const task = { path: opened.path, name: path, checksumPath, exportedAt };
-      const result = await build({ ...task, inBackground: !current.isEmpty }, tell);
+      const task = { path: opened.path, name: path, checksumPath, exportedAt, unless };
+      const result = await build(task, tell);
       // one that another was moved over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;
       return result;

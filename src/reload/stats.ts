@@ -33,7 +33,7 @@ export class Durations {
 
 /** What the reloader counts, in plain numbers: the library that writes them out is loaded later. */
 export class ReloadStats {
-  readonly outcomes = { loaded: 0, failed: 0, held_back: 0, abandoned: 0 };
+  readonly outcomes = { loaded: 0, unchanged: 0, failed: 0, held_back: 0, abandoned: 0 };
   /** Of those that were served. */
   readonly builds: Durations = new Durations(BUILD_BOUNDS);
 

@@ -59,7 +59,8 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
       await packSnapshot(path, packed, { print: () => {}, journalThrough: watermark });
       path = packed;
     }
-    const generation = await build({ path, inBackground: false });
+    const generation = await build({ path, unless: undefined });
+    if (generation === 'unchanged') throw new Error('nothing was built');
     retired = await adopt(generation, adopter);
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {

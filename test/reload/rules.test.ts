@@ -48,7 +48,7 @@ test('a checksum file beside a snapshot is checked before it is served', async (
     });
     writeFileSync(checksum, `${sha256(markedLines(1))}  points.ndjson\n`);
     await look();
-    assert.equal(outcomes, ['loaded', 'loaded']);
+    assert.equal(outcomes, ['loaded', 'unchanged']);
     replaceFile(path, markedLines(2));
     await look();
     assert.equal(served(), [1, countOf(1)]);

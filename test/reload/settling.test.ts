@@ -71,7 +71,7 @@ test('a look ends when what it led to is served', async () => {
   const { path, reloader, current, served } = await startReloading({
     settleMs: SETTLE_MS,
     async build(real, ...task) {
-      if (task[0].inBackground) await opened;
+      if (task[0].unless !== undefined) await opened;
       return real(...task);
     },
   });

@@ -31,8 +31,9 @@ const threads = startThreads(
   stats,
   (error) => tell(`died: ${error}`),
 );
-const task = { path: FIXTURE_POINTS, inBackground: false };
+const task = { path: FIXTURE_POINTS, unless: undefined };
 const generation = await createBuilder({ maxInvalid: 0 })(task);
+if (generation === 'unchanged') throw new Error('nothing was built');
 const serving = threads.serve(generation);
 tell(`behind: ${stats.behind}`);
 await serving;

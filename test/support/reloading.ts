@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { rendered } from '../../src/formats/record-layout.js';
 import { recordBytes } from '../../src/index/records.js';
-import { type Build, createBuilder } from '../../src/reload/build.js';
+import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { Cell, type Current, type Generation } from '../../src/reload/current.js';
 import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
@@ -47,7 +47,7 @@ interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'buil
   /** Where snapshots come from instead of the path. */
   readonly source?: Source;
   /** Builds by way of the builder that is given, which is the real one. */
-  readonly build?: (real: Build, ...given: Parameters<Build>) => Promise<Generation>;
+  readonly build?: (real: Build, ...given: Parameters<Build>) => Promise<BuildResult>;
   /** Hears of each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
   /** Whether to hear of events; of nothing else. */

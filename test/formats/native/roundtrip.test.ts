@@ -1,7 +1,8 @@
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { MAX_BLOCK_POINTS, MAX_RECORD_BYTES, type PointBlock } from '../../../src/formats/block.js';
+import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
 import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import { renderedLength } from '../../../src/formats/record-layout.js';
@@ -76,6 +77,7 @@ async function written(blocks: readonly PointBlock[], notes: Notification[] = []
   const [two, again] = readInPlace(path);
   same(two, blocks);
   assert.equal(again, report);
+  assert.is(await contentDigest(path), report.digest);
   return { totals, report, path };
 }
 
@@ -86,6 +88,20 @@ test('what is written is read back, in one pass and in place', async () => {
   await fc.assert(property, { numRuns: rounds(300) });
   assert.is((await written([])).totals.points, 0);
 });
+
+test('the digest of a file is told by its ends, and the rest is read where it is of use', () =>
+  native.withSample(async (bytes, path) => {
+    const digest = await contentDigest(path);
+    const damaged = Buffer.from(bytes);
+    damaged[bytes.length >> 1]! ^= 1;
+    writeFileSync(path, damaged);
+    const asked: string[] = [];
+    const isWanted = (found: string): boolean => asked.push(found) > 1;
+    assert.is(await contentDigest(path, isWanted), digest);
+    const error = await contentDigest(path, isWanted).catch(String);
+    assert.match(error, /broken at byte/);
+    assert.equal(asked, [digest, digest]);
+  }));
 
 test('the largest block, and one point more', async () => {
   const one = blockOf([point({ id: 1 })]);

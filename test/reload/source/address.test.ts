@@ -130,7 +130,9 @@ test('a new object is downloaded and served, the same one is neither', async () 
   origin.content = markedLines(2);
   await look();
   assert.equal(served(), [2, countOf(2)]);
-  assert.equal(outcomes, ['loaded', 'loaded']);
+  origin.etag = '"another name for the same"';
+  await look();
+  assert.equal(outcomes, ['loaded', 'loaded', 'unchanged']);
 });
 
 test('a download that breaks off, or in which nothing more comes, goes on where it was', async () => {
