@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/browser.js';
 import { type Envelope, LIST } from '../support/client.js';
@@ -29,11 +28,12 @@ browserTest('the form filters, and pages lead forward and back', async (visitor,
 });
 
 browserTest('the first screen has filters, count, map and rows', async (visitor, { site }) => {
-  for (const [width, height] of [
-    [1280, 900],
-    [390, 844],
-  ] as const) {
-    const look = async (page: Page): Promise<void> => {
+  await visitor.visit([site], async (page) => {
+    for (const [width, height] of [
+      [1280, 900],
+      [390, 844],
+    ] as const) {
+      await page.setViewportSize({ width, height });
       await page.goto(`${LIST}?status=NEW`);
       await page.waitForSelector('#map[data-state=idle]');
       const boxOf = async (selector: string) =>
@@ -51,9 +51,8 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
       assert.is(row.x >= map.x + map.width, width === 1280);
       await page.getByRole('link', { name: 'Remove Status NEW' }).click();
       await page.waitForURL(`**${LIST}`, { waitUntil: 'commit' });
-    };
-    await visitor.visit([site], look, { viewport: { width, height } });
-  }
+    }
+  });
 });
 
 pageTest('days and times are picked, and tags offered behind commas', async (page) => {

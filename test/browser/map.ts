@@ -120,9 +120,6 @@ browserTest(
       const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
       await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
       // another shape, and not by drawing: the map goes there
-      await page.goto(`${LIST}?bbox=-80,-40,-60,-30`);
-      await drawn(page);
-      assert.ok((await viewOf(page)).center[0] < -50);
       await page.goto(`${LIST}?polygon=170,-40;-170,-40;-170,-30;170,-30`);
       await drawn(page);
       const fiji = await viewOf(page);
@@ -199,29 +196,26 @@ test('a view of the whole world is a box of the whole world, wherever its middle
   }
 });
 
-pageTest(
-  'a city lies on neutral ground, and the world is there once',
-  async (page) => {
-    await page.goto(`${LIST}?page_size=1&ordering=created_at`);
-    await drawn(page);
-    await page.getByRole('button', { name: 'Zoom out' }).click();
-    await drawn(page);
-    const { width } = (await page.locator(CANVAS).boundingBox())!;
-    assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
-    await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
-    await drawn(page);
-    const { data } = await sharp(await page.locator(CANVAS).screenshot())
-      .raw()
-      .toBuffer({ resolveWithObject: true });
-    const [red, green, blue] = data;
-    assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
-    // a window may be tiny: less than the library takes for all of the world
-    await page.setViewportSize({ width: 100, height: 100 });
-    await until('it is tiny', async () => (await page.locator(CANVAS).boundingBox())!.width < 100);
-    await drawn(page);
-  },
-  { viewport: { width: 1280, height: 900 } },
-);
+pageTest('a city lies on neutral ground, and the world is there once', async (page) => {
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.goto(`${LIST}?page_size=1&ordering=created_at`);
+  await drawn(page);
+  await page.getByRole('button', { name: 'Zoom out' }).click();
+  await drawn(page);
+  const { width } = (await page.locator(CANVAS).boundingBox())!;
+  assert.ok(width <= 512 * 2 ** (await viewOf(page)).zoom + 1);
+  await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
+  await drawn(page);
+  const { data } = await sharp(await page.locator(CANVAS).screenshot())
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const [red, green, blue] = data;
+  assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
+  // a window may be tiny: less than the library takes for all of the world
+  await page.setViewportSize({ width: 100, height: 100 });
+  await until('it is tiny', async () => (await page.locator(CANVAS).boundingBox())!.width < 100);
+  await drawn(page);
+});
 
 pageTest('a browser without WebGL is told so, and has the table', async (page) => {
   await withoutMap(page);

@@ -6,7 +6,6 @@ import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/model/memory.js';
 import { type Connections, drain, holdConnections } from '../../src/serving/connections.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS } from '../support/service.js';
 import { dial, type Line, listen } from '../support/sockets.js';
 import type { ClientStart } from '../support/starved-client.js';
 import { assert, test, until } from '../support/uvu.js';
@@ -200,8 +199,7 @@ test('an answer that was begun is sent to its end, however slowly it is taken', 
 });
 
 test('a service that leaves is not ready for a while, and answers', async () => {
-  const flags = ['--snapshot', FIXTURE_POINTS, '--drain-delay', '1s'];
-  const { get, port, stop } = await startOwnService(flags);
+  const { get, port, stop } = await startOwnService(['--drain-delay', '1s']);
   assert.is((await get('/health/ready')).status, 200);
   let isStopped = false;
   const stopping = stop().then(() => {
