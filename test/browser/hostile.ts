@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert';
 import { LIST } from '../support/client.js';
-import { AROUND, HOSTILE } from './hostile-records.js';
-import { pageTest, withoutMap } from './shared.js';
+import { AROUND, HOSTILE, pageTest, withoutMap } from './shared.js';
 
 pageTest('what strangers wrote shows as text, in pages and on the map', async (page, { site }) => {
   await page.goto(`${LIST}?${AROUND}`);

@@ -169,11 +169,11 @@ for (const kind of [FILE, DATABASE]) {
 
   check('reads more posts than are read at a time', async () => {
     const journal = await opened(await kind.place());
-    const ids = Array.from({ length: 5_000 }, (_, i) => i + 1);
+    const ids = Array.from({ length: 4_200 }, (_, i) => i + 1);
     await Promise.all(ids.map((id) => journal.append(newPost(id))));
     const posts = await postsIn(journal);
     assert.equal(pluck(posts, 'sequence'), ids);
-    assert.is(new Set(posts.map(({ id }) => id)).size, 5_000);
+    assert.is(new Set(pluck(posts, 'id')).size, ids.length);
   });
 
   check('takes nothing once it is closed', async () => {

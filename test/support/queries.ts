@@ -12,12 +12,7 @@ export interface Question {
 }
 
 const ORDERINGS: readonly Ordering[] = [
-  'distance',
-  'id',
-  'created_at',
-  '-created_at',
-  'modified_at',
-  '-modified_at',
+  ...(['distance', 'id', 'created_at', '-created_at', 'modified_at', '-modified_at'] as const),
 ];
 
 /** Each of `COMBINATIONS` neighbouring questions has its own combination of filters and order. */
