@@ -156,9 +156,7 @@ class FileJournal implements OwnJournal {
   /** Has posts made durable, and tells of them. */
   async #write(posts: readonly NewPost[]): Promise<{ readonly told: BatchTold }> {
     const began = performance.now();
-    const plain = posts.map(({ id, createdAt, record, key }) =>
-      key === undefined ? { id, createdAt, record } : { id, createdAt, record, key },
-    );
+    const plain = posts.map(({ id, createdAt, record, key }) => ({ id, createdAt, record, key }));
     const appended = await this.#told(this.#store.call('append', plain));
     this.#options.onFlush?.((performance.now() - began) / 1000);
     const durable: Post[] = [];

@@ -81,11 +81,11 @@ export class Store {
     const inBatch = new Map<string, Post>();
     return this.#write((added, db) => {
       let { lastSequence } = this.#memory.head;
-      return posts.map((given): Appended => {
-        const { key } = given;
+      return posts.map(({ id, createdAt, record, key }): Appended => {
         const earlier = key && (inBatch.get(key.name) ?? db.find(key.name));
         if (earlier !== undefined) return earlier;
-        const post = { ...given, sequence: ++lastSequence };
+        // a literal is made many times faster than a copy
+        const post = { sequence: ++lastSequence, id, createdAt, record, key };
         if (key !== undefined) inBatch.set(key.name, post);
         added.push(post);
         return lastSequence;
