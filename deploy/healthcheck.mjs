@@ -22,8 +22,7 @@ function port(name) {
 }
 
 const own = port('operations-port');
-const hosts = setting(own === undefined ? 'host' : 'operations-host') ?? '127.0.0.1';
-const [host] = hosts.split(',').map((name) => name.trim());
+const host = setting(own === undefined ? 'host' : 'operations-host') ?? '127.0.0.1';
 const reached = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host;
 const authority = reached.includes(':') ? `[${reached}]` : reached;
 const url = `http://${authority}:${own ?? port('port') ?? 8080}/health/ready`;

@@ -112,7 +112,7 @@ export function holdConnections(
  * of the modules that a starting thread reads at one time: with 64 some starts failed.
  */
 const RESERVE = 80;
-/** File descriptors of each thread: its event loop and its listening sockets. */
+/** File descriptors of each thread: its event loop and its listening socket. */
 const RESERVE_OF_THREAD = 8;
 
 /**
@@ -152,12 +152,10 @@ const LOOK_MS = 20;
 /**
  * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under
  * way finish, closes what is idle after `noticeMs`, and after `timeoutMs` everything. From here on
- * answers must carry `Connection: close`. `sides` are servers that pass their connections on to it,
- * and `connections` are those that are open.
+ * answers must carry `Connection: close`. `connections` are those that are open.
  */
 export async function drain(
   server: Server,
-  sides: readonly net.Server[],
   connections: Connections,
   timeoutMs: number,
   noticeMs: number = NOTICE_MS,
@@ -166,14 +164,11 @@ export async function drain(
   let isClosed = false;
   // not the HTTP server's own close: that hangs up on idle connections at once, over which a
   // request may already be on its way
-  const closing = [server, ...sides].map(
-    (one) =>
-      new Promise<void>((resolve) => {
-        net.Server.prototype.close.call(one, () => resolve());
-      }),
-  );
-  const closed = Promise.all(closing).then(() => {
-    isClosed = true;
+  const closed = new Promise<void>((resolve) => {
+    net.Server.prototype.close.call(server, () => {
+      isClosed = true;
+      resolve();
+    });
   });
   await Promise.race([closed, delay(Math.min(noticeMs, timeoutMs))]);
   while (!isClosed && performance.now() < deadline) {

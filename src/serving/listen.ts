@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -16,19 +15,23 @@ export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 const PAUSE_MS = 100;
 
 /**
- * Opens a socket for each address of the host, one or several with commas between, again and again
- * while the port is taken, until the time is over or `signal` fires. Throws an InputError that says
- * why it could not.
+ * Opens a socket, again and again while the port is taken, until the time is over or `signal` fires.
+ * It accepts nothing before the event loop goes on. Throws an InputError that says why it could not.
  */
-export async function openSockets(
+export async function openSocket(
   { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
   logger: Logger,
   signal: AbortSignal,
-): Promise<Server[]> {
+): Promise<Server> {
   const until = performance.now() + listenTimeout;
   for (let round = 0; ; round++) {
+    const server = createServer(SOCKET_OPTIONS);
     try {
-      return await openAll(await addressesOf(host), port);
+      if (host.trim() === '')
+        throw new Error('no address is named; leave --host out for 127.0.0.1');
+      server.listen({ host, port });
+      await once(server, 'listening');
+      return server;
     } catch (error) {
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       const isOver = performance.now() > until || signal.aborted;
@@ -38,41 +41,6 @@ export async function openSockets(
     if (round === 0) logger.warn({ host, port, seconds }, 'waiting for the port');
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
-}
-
-/**
- * The addresses that names with commas between stand for: all of localhost's, the first one of any
- * other.
- */
-async function addressesOf(hosts: string): Promise<string[]> {
-  const names = hosts.split(',').flatMap((name) => name.trim() || []);
-  if (names.length === 0) throw new Error('no address is named; leave --host out for 127.0.0.1');
-  const found = names.map(async (host) => {
-    const addresses = await lookup(host, { all: true });
-    return addresses.slice(0, host === 'localhost' ? addresses.length : 1);
-  });
-  return [...new Set((await Promise.all(found)).flat().map(({ address }) => address))];
-}
-
-/** Opens sockets with one port. They accept nothing before the event loop goes on. */
-async function openAll(addresses: readonly string[], port: number): Promise<Server[]> {
-  const opened: Server[] = [];
-  try {
-    for (const host of addresses) {
-      const server = createServer(SOCKET_OPTIONS);
-      // where any port will do, the others take that of the first
-      server.listen({ host, port: opened[0] === undefined ? port : portOf(opened[0]) });
-      await once(server, 'listening');
-      opened.push(server);
-    }
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    // a system may know an address of localhost that it does not have
-    if (opened.length > 0 && /^EADDRNOTAVAIL$|^EAFNOSUPPORT$/.test(code)) return opened;
-    for (const server of opened) server.close();
-    throw error;
-  }
-  return opened;
 }
 
 /** The port that a server listens at. */

@@ -21,7 +21,7 @@ import { isAddress, type Source } from '../reload/source/source.js';
 import { ReloadStats } from '../reload/stats.js';
 import { type Intake, openIntake } from './intake.js';
 import { Lanes, MOST_LANES } from './lanes.js';
-import { openSockets } from './listen.js';
+import { openSocket } from './listen.js';
 import type { Logs } from './log.js';
 import { startProgress } from './progress.js';
 import { startThreads, type ThreadStats, type Threads } from './threads.js';
@@ -50,14 +50,14 @@ export interface RunningServer {
 
 /**
  * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens.
- * `sockets` listen already: the first ones are for this thread, the others for one thread each;
+ * `sockets` listen already: the first is for this thread, the others for one thread each;
  * without any, this thread listens at the address of the settings. Throws an InputError when the
  * snapshot or a setting cannot be used.
  */
 export async function startServer(
   settings: ServeSettings,
   log: Logs,
-  sockets: readonly (readonly number[])[],
+  sockets: readonly number[],
 ): Promise<RunningServer> {
   const opened: (() => Promise<unknown>)[] = [];
   try {
@@ -73,7 +73,7 @@ export async function startServer(
 async function start(
   settings: ServeSettings,
   log: Logs,
-  sockets: readonly (readonly number[])[],
+  sockets: readonly number[],
   opened: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
   const { logger } = log;
@@ -133,7 +133,7 @@ async function start(
   await web.warmUp(current.generation.engine.dataset);
   const [own, ...others] = sockets;
   const address = await web.listen(
-    own?.map((fd) => ({ fd })) ?? (await openSockets(settings, logger, NEVER)),
+    own === undefined ? await openSocket(settings, logger, NEVER) : { fd: own },
   );
   const operations = await listenForOperators({ ...shared, thread: 0 }, service, log);
   const loadMs = Math.round(performance.now() - started);
@@ -199,8 +199,8 @@ async function listenForOperators(
   const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
   const own = { ...start, settings, counts: sharedArray(Int32Array, 1) };
   const web = await createWeb(own, service, log, 'operators');
-  const sockets = await openSockets({ host, port, listenTimeout }, log.logger, NEVER);
-  return { operations: await web.listen(sockets) };
+  const socket = await openSocket({ host, port, listenTimeout }, log.logger, NEVER);
+  return { operations: await web.listen(socket) };
 }
 
 /** Makes this thread's web server, and the metrics of all threads. */

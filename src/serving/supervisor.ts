@@ -5,12 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { descriptorOf } from '../http/answer/node-internals.js';
-import { openSockets, portOf } from './listen.js';
+import { openSocket, portOf } from './listen.js';
 
-/**
- * The environment variable that tells a process for how many threads it was given sockets, and how
- * many for each.
- */
+/** The environment variable that tells a process for how many threads it was given a socket. */
 const SOCKETS = 'WAYPOST_SOCKETS';
 /** Where they begin, behind the standard streams and the channel to this process. */
 const FIRST_SOCKET = 4;
@@ -56,17 +53,17 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   });
 
   for (let { port } = settings; ; ) {
-    const opening = openSockets({ host, port, listenTimeout }, logger, closed);
-    const sockets = await opening.catch((error: unknown) => {
+    const opening = openSocket({ host, port, listenTimeout }, logger, closed);
+    const socket = await opening.catch((error: unknown) => {
       if (closed.aborted) return undefined;
       throw error;
     });
-    if (sockets === undefined) return 0;
-    port = portOf(sockets[0]!);
+    if (socket === undefined) return 0;
+    port = portOf(socket);
     let ending: Promise<Ending>;
     try {
       if (closed.aborted) return 0;
-      child = startProcess(sockets, workers);
+      child = startProcess(socket, workers);
       ending = endOf(child);
     } catch (error) {
       // for want of memory, or of whatever else a process needs
@@ -74,7 +71,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
       ending = Promise.resolve({ code: null, signal: null, error });
     } finally {
       // the child accepts: connections must not come in here
-      for (const socket of sockets) socket.close();
+      socket.close();
     }
     const began = performance.now();
     child?.once('message', () => {
@@ -101,15 +98,10 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   }
 }
 
-/**
- * The listening sockets that this process was given, those of each thread; none when it was started
- * by itself.
- */
-export function givenSockets(): number[][] {
-  const [threads = 0, addresses = 0] = (process.env[SOCKETS] ?? '').split(' of ').map(Number);
-  return Array.from({ length: threads }, (_, thread) =>
-    Array.from({ length: addresses }, (_, index) => FIRST_SOCKET + thread * addresses + index),
-  );
+/** The sockets that this process was given, one a thread; none when it was started by itself. */
+export function givenSockets(): number[] {
+  const threads = Number(process.env[SOCKETS] ?? 0);
+  return Array.from({ length: threads }, (_, thread) => FIRST_SOCKET + thread);
 }
 
 /** Tells the process above that this one serves. */
@@ -140,13 +132,13 @@ function endOf(child: ChildProcess): Promise<Ending> {
   });
 }
 
-function startProcess(sockets: readonly Server[], workers: number): ChildProcess {
+function startProcess(socket: Server, workers: number): ChildProcess {
   const [, script, ...args] = process.argv;
-  // the same sockets for each thread, as file descriptors of its own
-  const given = Array.from({ length: workers }, () => sockets.map(descriptorOf)).flat();
+  // the same socket for each thread, as a file descriptor of its own
+  const given = Array.from({ length: workers }, () => descriptorOf(socket));
   return fork(script!, args, {
     execArgv: execArgvOf(workers),
-    env: { ...MALLOC, ...process.env, [SOCKETS]: `${workers} of ${sockets.length}` },
+    env: { ...MALLOC, ...process.env, [SOCKETS]: String(workers) },
     stdio: ['inherit', 'inherit', 'inherit', 'ipc', ...given],
   });
 }

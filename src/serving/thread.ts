@@ -61,7 +61,7 @@ async function serve(parts: GenerationParts): Promise<void> {
   if (isBeginning) {
     const { warmUp, listen } = await web;
     await warmUp(current.generation.engine.dataset);
-    await listen(start.fds.map((fd) => ({ fd })));
+    await listen({ fd: start.fd });
   }
   // later, since for now there are references to the old generation
   else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();

@@ -28,8 +28,8 @@ export interface ThreadStart {
   readonly throttles?: ThrottleMemory | undefined;
   /** Where log lines go. */
   readonly logDescriptor: number;
-  /** The listening sockets that are this thread's own, one an address. */
-  readonly fds: readonly number[];
+  /** The listening socket that is this thread's own. */
+  readonly fd: number;
 }
 
 /** What a thread that serves does for the main one. */
@@ -64,14 +64,14 @@ export interface Threads extends Follower {
 }
 
 /**
- * Starts a thread for each of the lists of listening `sockets`. They serve once they have been
- * given points, and ask `service` for what the main thread knows. `died` hears that one died, with
+ * Starts a thread for each of the listening `sockets`. They serve once they have been given points,
+ * and ask `service` for what the main thread knows. `died` hears that one died, with
  * its connections. One that is busy is waited for without end: ending it would cut off the
  * connections of all.
  */
 export function startThreads(
-  shared: Omit<ThreadStart, 'thread' | 'fds'>,
-  sockets: readonly (readonly number[])[],
+  shared: Omit<ThreadStart, 'thread' | 'fd'>,
+  sockets: readonly number[],
   service: OfMain,
   stats: ThreadStats,
   died: (error: unknown) => void,
@@ -79,8 +79,8 @@ export function startThreads(
   let isClosing = false;
   const memory = (name: string, value: LanePage | ExportPiece): readonly ArrayBuffer[] =>
     name === 'ask' || name === 'step' ? memoryOf(value) : [];
-  const members = sockets.map((fds, index) => {
-    const start: ThreadStart = { ...shared, thread: index + 1, fds };
+  const members = sockets.map((fd, index) => {
+    const start: ThreadStart = { ...shared, thread: index + 1, fd };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });
     thread.on('error', died);
     thread.on('exit', (code) => {

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type OutgoingHttpHeaders, request } from 'node:http';
-import { type AddressInfo, createServer, Server } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { type Posting, RequestStats } from '../http/answer/context.js';
@@ -39,14 +39,14 @@ export interface Web {
    * counted nor logged.
    */
   warmUp(dataset: Dataset): Promise<void>;
-  /** Takes requests from all places from now on; resolves with the URL of the first. */
-  listen(places: readonly Place[]): Promise<string>;
+  /** Takes requests from a place from now on; resolves with its URL. */
+  listen(place: Place): Promise<string>;
   /** Finishes what is under way. */
   close(): Promise<void>;
 }
 
 /** What the web server of a thread is made with. */
-export type WebStart = Omit<ThreadStart, 'fds'>;
+export type WebStart = Omit<ThreadStart, 'fd'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
@@ -67,7 +67,6 @@ export async function createWeb(
   let isClosing = false;
   // nobody else asks before it listens
   let isWarm = false;
-  const sides: Server[] = [];
   const posting = postingOf(settings, service, streams, throttles, log.logger);
   const app = createApp({
     context: {
@@ -111,23 +110,17 @@ export async function createWeb(
         log.logger.warn({ err: error }, 'first answers will be slow: the warm-up failed');
       });
     },
-    async listen([first, ...others]) {
+    async listen(place) {
       await app.ready();
       stats.reset();
       isWarm = true;
-      app.server.listen(first);
+      app.server.listen(place);
       await once(app.server, 'listening');
-      // an HTTP server listens at one address, but takes connections from anywhere
-      for (const place of others) {
-        const side = place instanceof Server ? place : createServer(SOCKET_OPTIONS).listen(place);
-        side.on('connection', (socket) => app.server.emit('connection', socket));
-        sides.push(side);
-      }
       return addressText(app.server.address() as AddressInfo);
     },
     async close() {
       isClosing = true;
-      await drain(app.server, sides, connections, settings.shutdownTimeout);
+      await drain(app.server, connections, settings.shutdownTimeout);
     },
   };
 }

@@ -155,7 +155,7 @@ async function start(answer: RequestListener) {
     port: await listen(server),
     drain(): Promise<void> {
       isClosing = true;
-      return drain(server, [], connections, TIMEOUT_MS, NOTICE_MS);
+      return drain(server, connections, TIMEOUT_MS, NOTICE_MS);
     },
   };
 }

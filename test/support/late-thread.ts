@@ -23,7 +23,7 @@ const stats = { behind: 0 };
 const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
 const threads = startThreads(
   { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 },
-  [process.argv.slice(2).map(Number)],
+  process.argv.slice(2).map(Number),
   {
     ...{ reload: never, metrics: async () => '', post: never },
     ...{ state: never, read: never, ask: never, step: never },
