@@ -115,7 +115,7 @@ export function recordTable(
   records: readonly string[],
   site: Site,
 ): Html {
-  const all = records.map(parse);
+  const all = records.map((record): Fields => JSON.parse(record));
   const shown = columns.filter((column) =>
     all.some((fields) => column.keys.some((key) => Object.hasOwn(fields, key))),
   );
@@ -128,13 +128,4 @@ export function recordTable(
 <tbody>
 ${rows}</tbody></table></div>
 `;
-}
-
-/** A record that is no JSON, which a packed file may have, shows nothing in the table. */
-function parse(record: string): Fields {
-  try {
-    return fieldsOf(JSON.parse(record));
-  } catch {
-    return {};
-  }
 }
