@@ -19,10 +19,9 @@ const FIRST_SOCKET = 4;
  */
 const MALLOC = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
 
-/** A process that dies sooner than this is replaced after a pause, which doubles each time. */
+/** A process that dies sooner than this is replaced after a pause. */
 const SHORT_LIFE_MS = 5_000;
-const FIRST_PAUSE_MS = 250;
-const LONGEST_PAUSE_MS = 10_000;
+const PAUSE_MS = 1_000;
 /** What a process may take to end beyond what its requests may: then it hangs, and is killed. */
 const GRACE_MS = 2_000;
 
@@ -39,7 +38,6 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
   let child: ChildProcess | undefined;
   let isServing = false;
   let hasServed = false;
-  let pause = FIRST_PAUSE_MS;
   const close = (signal: NodeJS.Signals): void => {
     closing.abort();
     child?.kill(signal);
@@ -89,11 +87,8 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
     }
     if (!hasServed) return code ?? 1;
     if (performance.now() - began < SHORT_LIFE_MS) {
-      await delay(pause, undefined, { signal: closed }).catch(() => {});
+      await delay(PAUSE_MS, undefined, { signal: closed }).catch(() => {});
       if (closed.aborted) return 0;
-      pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-    } else {
-      pause = FIRST_PAUSE_MS;
     }
   }
 }
