@@ -1,6 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
-import { join } from 'node:path';
+import { userInfo } from 'node:os';
 import { InputError } from '../model/quote.js';
 
 /** One server of a database. */
@@ -16,8 +14,7 @@ export interface DatabaseAddress {
   readonly user: string;
   /** As the client library takes it; false for none. */
   readonly tls: false | 'prefer' | 'require' | 'verify-full';
-  /** Reads the password for a host. Throws an InputError. */
-  readonly password: (host: Host) => string;
+  readonly password: string;
   /** The address without who asks: what logs and errors may say. */
   readonly name: string;
 }
@@ -41,8 +38,8 @@ export function isDatabaseAddress(text: string): boolean {
 
 /**
  * Reads the address of a database. What it leaves out comes from `PGUSER`, `PGDATABASE`,
- * `PGSSLMODE`, `PGPASSWORD` and the file of `PGPASSFILE`. Throws an InputError that does not repeat
- * the address, which may have a password.
+ * `PGSSLMODE` and `PGPASSWORD`. Throws an InputError that does not repeat the address, which may have
+ * a password.
  */
 export function parseDatabaseAddress(
   text: string,
@@ -65,14 +62,12 @@ export function parseDatabaseAddress(
   if (!Object.hasOwn(TLS_MODES, mode)) {
     throw new InputError(`--journal: sslmode is one of ${Object.keys(TLS_MODES).join(', ')}`);
   }
-  const given = decoded(secret.join(':')) || environment['PGPASSWORD'];
-  const file = environment['PGPASSFILE'] || join(homedir(), '.pgpass');
   return {
     hosts,
     database,
     user: asked,
     tls: TLS_MODES[mode as keyof typeof TLS_MODES],
-    password: (host) => given ?? passwordIn(file, host, database, asked) ?? '',
+    password: decoded(secret.join(':')) || environment['PGPASSWORD'] || '',
     name: `postgres://${hosts.map(({ host, port }) => `${host}:${port}`).join()}/${database}`,
   };
 }
@@ -90,26 +85,4 @@ function decoded(text: string): string {
   } catch {
     throw new InputError(`--journal: ${EXPECTED}`);
   }
-}
-
-/** The password of the first line of a password file that fits: `host:port:database:user:password`. */
-function passwordIn(
-  file: string,
-  { host, port }: Host,
-  database: string,
-  user: string,
-): string | undefined {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
-  if ((stat.mode & 0o077) !== 0) {
-    throw new InputError(`${file}: others may read it, so it is not used: chmod 600`);
-  }
-  const wanted = [host, String(port), database, user];
-  for (const line of readFileSync(file, 'utf8').split('\n')) {
-    if (line.startsWith('#')) continue;
-    const fields = line.match(/(?:\\.|[^:\\])+/g)?.map((field) => field.replace(/\\(.)/g, '$1'));
-    if (fields?.length !== wanted.length + 1) continue;
-    if (wanted.every((one, i) => fields[i] === '*' || fields[i] === one)) return fields.at(-1);
-  }
-  return undefined;
 }

@@ -176,8 +176,7 @@ function optionsOf(
     port: host.port,
     database,
     username: user,
-    // read now: what throws while the library connects is caught by nobody
-    password: password(host),
+    password,
     ssl: tls,
     connect_timeout: CONNECT_S,
     idle_timeout: 0,

@@ -1,12 +1,10 @@
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { InputError } from '../../src/model/quote.js';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { createPostClock } from '../../src/posts/posts.js';
 import { makeStore, moveOf, newPost, numbers } from '../support/journals.js';
-import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
+import { assert, test, thrownBy } from '../support/uvu.js';
 
 test('tells behind which sequence all posts are kept, also after a restart', async () => {
   const { open } = makeStore();
@@ -101,8 +99,8 @@ test('there is no time beyond the year 2255, where microseconds are not exact', 
 
 const HOST = { host: 'b', port: 5433 };
 
-function password(text: string, environment: NodeJS.ProcessEnv = {}, host = HOST): string {
-  return parseDatabaseAddress(text, { HOME: '/nowhere', ...environment }).password(host);
+function password(text: string, environment: NodeJS.ProcessEnv = {}): string {
+  return parseDatabaseAddress(text, environment).password;
 }
 
 test('an address names hosts, a database, a user and how to encrypt', () => {
@@ -119,20 +117,10 @@ test('an address names hosts, a database, a user and how to encrypt', () => {
   assert.equal([isDatabaseAddress('postgres://a'), isDatabaseAddress('./postgres')], [true, false]);
 });
 
-test('the password is that of the address, of PGPASSWORD, or of the first line that fits', () => {
+test('the password is that of the address, or of PGPASSWORD', () => {
   assert.is(password('postgres://u:se%40cret@b/d', { PGPASSWORD: 'other' }), 'se@cret');
   assert.is(password('postgres://u@b/d', { PGPASSWORD: 'other' }), 'other');
-  const file = join(makeFolder(), 'pgpass');
-  const lines = ['# none', 'a:*:*:*:first', 'b:5433:d:u:se\\:c\\\\ret', '*:*:*:u:last'];
-  writeFileSync(file, `${lines.join('\n')}\n`);
-  chmodSync(file, 0o600);
-  const given = { PGPASSFILE: file };
-  assert.is(password('postgres://u@b/d', given), 'se:c\\ret');
-  assert.is(password('postgres://u@b/e', given), 'last');
-  assert.is(password('postgres://x@a/d', given, { host: 'a', port: 1 }), 'first');
-  assert.is(password('postgres://x@b/d', given), '');
-  chmodSync(file, 0o644);
-  assert.throws(() => password('postgres://u@b/d', given), /others may read it.*chmod 600/);
+  assert.is(password('postgres://u@b/d'), '');
 });
 
 test('what is no address is refused without being repeated', () => {
