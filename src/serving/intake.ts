@@ -123,9 +123,12 @@ export async function openIntake(
     async tidy() {
       const forget = async (): Promise<void> => {
         const before = retired;
+        // on a slow disk the next ones would wait for this one, and posts for all of them
+        const none: readonly Retirement[] = [];
+        retired = none;
         const left = await prune(before, journal, logger);
         // another snapshot may have come meanwhile
-        if (retired === before) retired = left;
+        if (retired === none) retired = left;
       };
       await media?.sweep();
       await forget();

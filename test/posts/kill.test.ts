@@ -35,6 +35,8 @@ const HOUR_MS = 3_600_000;
 const STEP_MS = 3 * HOUR_MS;
 const FLAGS = ['--max-shrink', '100', '--settle', '0'];
 FLAGS.push('--log-level', 'debug', '--admin-token', 'secret', '--warm-up', '0s');
+// on a machine that does other things as well
+FLAGS.push('--image-timeout', '40s');
 
 /** Which processes are killed: all of a service, or one of them. */
 const VICTIMS = ['all', 'serving', 'all', 'decoder', 'supervisor'] as const;
