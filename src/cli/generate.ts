@@ -1,7 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { BlockBuilder, type PointBlock } from '../formats/block.js';
+import { BlockBuilder, columnsOf, type PointBlock } from '../formats/block.js';
 import type { Output } from '../formats/native/write-blocks.js';
-import { storePoint } from '../formats/record-layout.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
@@ -75,7 +74,7 @@ async function writeNative(
   const blocks: PointBlock[] = [];
   for await (const batch of batches) {
     for (const point of batch) {
-      const full = builder.add(point, storePoint(point));
+      const full = builder.add(columnsOf(point));
       if (full !== undefined) blocks.push(full);
     }
   }

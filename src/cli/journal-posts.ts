@@ -4,11 +4,11 @@ import type { ReadableStream } from 'node:stream/web';
 import {
   BlockBuilder,
   type ColumnBlock,
+  columnsOf,
   MAX_RECORD_BYTES,
   type PointBlock,
 } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { renderedLength, storePoint } from '../formats/record-layout.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
@@ -215,15 +215,15 @@ export class JournaledPoints {
       if (standing === 'retired') continue;
       const { point: posted } = acceptedOf(post);
       const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
-      const record = storePoint(point);
-      const bytes = renderedLength(record);
+      const columns = columnsOf(point);
+      const bytes = columns.record.renderedLength;
       if (bytes > MAX_RECORD_BYTES) {
         throw new InputError(
           `${this.#journal}: post ${post.sequence} has ${bytes} bytes as JSON, at ` +
             `most ${MAX_RECORD_BYTES} fit into a snapshot`,
         );
       }
-      const block = builder.add(point, record);
+      const block = builder.add(columns);
       if (block !== undefined) yield block;
       added++;
     }

@@ -1,6 +1,6 @@
 import type { Point } from '../model/point.js';
 import type { Degrees, Microseconds } from '../model/units.js';
-import type { StoredRecord } from './record-layout.js';
+import { textsOf, UnstoredRecord } from './record-layout.js';
 
 /**
  * A run of points as snapshots carry them, column by column; index `i` of every column is one
@@ -78,14 +78,21 @@ export const MAX_BLOCK_POINTS = 65_536;
 /** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte, stored. */
 export const MAX_RECORD_BYTES = 262_142;
 
-/** What the columns of a block say of a point, and its stored record. */
-interface StoredColumns {
+/** What the columns of a block say of a point, and its record. */
+export interface PointColumns {
   readonly id: number;
   readonly lat: number;
   readonly lon: number;
   readonly createdAt: number;
   readonly modifiedAt: number;
-  readonly record: StoredRecord;
+  readonly record: UnstoredRecord;
+}
+
+export function columnsOf(point: Point): PointColumns {
+  const { id, lat, lon, createdAt, modifiedAt } = point;
+  const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
+  const record = new UnstoredRecord(textsOf(point));
+  return { id, lat: Number(lat), lon: Number(lon), ...times, record };
 }
 
 /** Records of a block; the next one that does not fit begins another. */
@@ -101,22 +108,13 @@ export class BlockBuilder {
   #count = 0;
   #size = 0;
 
-  /** Adds a point with its stored record; returns the block before it when that is full. */
-  add(
-    { id, lat, lon, createdAt, modifiedAt }: Point,
-    record: StoredRecord,
-  ): PointBlock | undefined {
-    const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
-    return this.addStored({ id, lat: Number(lat), lon: Number(lon), ...times, record });
-  }
-
-  /** The same for a point of which the columns are known. */
-  addStored(point: StoredColumns): PointBlock | undefined {
+  /** Adds a point; returns the block before it when that is full. */
+  add(point: PointColumns): PointBlock | undefined {
     const { length } = point.record;
     const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
     const block = isFull ? this.take() : undefined;
     if (this.#count === FIRST.points || this.#size + length > FIRST.bytes) this.#grow();
-    this.#records.set(point.record, this.#size);
+    point.record.storeAt(this.#records, this.#size);
     const columns = this.#columns;
     const i = this.#count++;
     columns.id[i] = point.id;

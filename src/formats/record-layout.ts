@@ -63,37 +63,72 @@ export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isPro
   readonly isProcessed: boolean;
 }
 
-export function storeTexts(texts: RecordTexts): Buffer {
-  const { id, status, comment, image, lat, lon, createdBy, tags, createdAt, modifiedAt } = texts;
-  const isSame = createdAt === modifiedAt;
-  const isLong = [status, comment, image, tags].some(({ length }) => length > MOST_SHORT);
-  const times = isSame ? createdAt : createdAt + modifiedAt;
-  const values = id + status + comment + image + lat + lon + createdBy + tags + times;
-  const flags =
-    (texts.isProcessed ? PROCESSED : 0) |
-    (isSame ? SAME_TIMES : 0) |
-    (isLong ? LONG : 0) |
-    (image === '' ? 0 : IMAGE) |
-    (createdBy === '' ? 0 : USER) |
-    (tags === '' ? 0 : TAGS);
-  const head = headBytes(flags);
-  const record = Buffer.allocUnsafe(head + values.length);
-  record[0] = flags;
-  record[1] = id.length | ((lat.length - LEAST_DEGREES) << DIGITS_BITS);
-  record[2] = createdBy.length | ((lon.length - LEAST_DEGREES) << DIGITS_BITS);
-  let at = FIXED_BYTES;
-  for (const { length } of [status, comment, image, tags]) {
-    record[at++] = length & LOW_BITS;
-    record[at++] = (length >> BITS) & LOW_BITS;
-    if (isLong) record[at++] = length >> (2 * BITS);
+/** A record whose values are known, and what it takes to store it. */
+export class UnstoredRecord {
+  /** Bytes of the stored record. */
+  readonly length: number;
+  readonly #texts: RecordTexts;
+  readonly #flags: number;
+
+  constructor(texts: RecordTexts) {
+    const { id, status, comment, image, lat, lon, createdBy, tags } = texts;
+    const isSame = texts.createdAt === texts.modifiedAt;
+    const longest = Math.max(status.length, comment.length, image.length, tags.length);
+    this.#texts = texts;
+    this.#flags =
+      (texts.isProcessed ? PROCESSED : 0) |
+      (isSame ? SAME_TIMES : 0) |
+      (longest > MOST_SHORT ? LONG : 0) |
+      (image === '' ? 0 : IMAGE) |
+      (createdBy === '' ? 0 : USER) |
+      (tags === '' ? 0 : TAGS);
+    const free = status.length + comment.length + image.length + tags.length;
+    const numbers = id.length + lat.length + lon.length + createdBy.length;
+    this.length = headBytes(this.#flags) + free + numbers + timeBytes(this.#flags);
   }
-  record.write(values, head, 'latin1');
-  return record;
+
+  /** Bytes of the record's JSON. */
+  get renderedLength(): number {
+    return this.length + MORE[this.#flags]!;
+  }
+
+  store(): Buffer {
+    const stored = Buffer.allocUnsafe(this.length);
+    this.storeAt(stored, 0);
+    return stored;
+  }
+
+  /** Writes the stored record to `target` from `at` on. */
+  storeAt(target: Buffer, at: number): void {
+    const flags = this.#flags;
+    const { id, status, comment, image, lat, lon, createdBy, tags } = this.#texts;
+    const { createdAt, modifiedAt } = this.#texts;
+    target[at] = flags;
+    target[at + 1] = id.length | ((lat.length - LEAST_DEGREES) << DIGITS_BITS);
+    target[at + 2] = createdBy.length | ((lon.length - LEAST_DEGREES) << DIGITS_BITS);
+    let end = at + FIXED_BYTES;
+    for (const { length } of [status, comment, image, tags]) {
+      target[end++] = length & LOW_BITS;
+      target[end++] = (length >> BITS) & LOW_BITS;
+      if (flags & LONG) target[end++] = length >> (2 * BITS);
+    }
+    const times = flags & SAME_TIMES ? createdAt : createdAt + modifiedAt;
+    const values = id + status + comment + image + lat + lon + createdBy + tags + times;
+    target.write(values, end, 'latin1');
+  }
+}
+
+export function storeTexts(texts: RecordTexts): Buffer {
+  return new UnstoredRecord(texts).store();
 }
 
 export function storePoint(point: Point): Buffer {
+  return storeTexts(textsOf(point));
+}
+
+export function textsOf(point: Point): RecordTexts {
   const { id, status, comment, image = '', lat, lon, isProcessed, createdBy, tags } = point;
-  return storeTexts({
+  return {
     id: String(id),
     status: textBytes(status),
     comment: textBytes(comment),
@@ -102,15 +137,18 @@ export function storePoint(point: Point): Buffer {
     lon,
     isProcessed,
     createdBy: createdBy === undefined ? '' : String(createdBy),
-    tags: tags === undefined ? '' : textBytes(tags),
+    tags: tags === undefined ? '' : tags.map((tag) => `"${textBytes(tag)}"`).join(),
     createdAt: point.createdAt.text,
     modifiedAt: point.modifiedAt.text,
-  });
+  };
 }
 
-/** What JSON has between the quotes or brackets of a value, a character a byte. */
-function textBytes(value: string | readonly string[]): string {
-  return byteText(JSON.stringify(value).slice(1, -1));
+/** Printable ASCII that JSON has as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** What JSON has between the quotes of a text, a character a byte. */
+function textBytes(value: string): string {
+  return PLAIN.test(value) ? value : byteText(JSON.stringify(value).slice(1, -1));
 }
 
 /** The UTF-8 of a text, a character a byte. */

@@ -1,13 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { CANONICAL_BYTES, canonicalMicros } from '../../model/timestamp.js';
-import { MAX_RECORD_BYTES } from '../block.js';
-import {
-  type RecordTexts,
-  renderedLength,
-  type StoredRecord,
-  storeTexts,
-} from '../record-layout.js';
+import { MAX_RECORD_BYTES, type PointColumns } from '../block.js';
+import { type RecordTexts, UnstoredRecord } from '../record-layout.js';
 
 // what may stand between quotes: escapes only where they are the only way to write a character
 const CHARACTER = String.raw`(?:[^"\\\x00-\x1f]|\\["\\nrt])`;
@@ -36,58 +31,117 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
   const member = `${i === 0 ? '' : ','}"${key}":${VALUES[key]}`;
   return OPTIONAL.has(key) ? `(?:${member})?` : member;
 });
-const RECORD = new RegExp(String.raw`\{${MEMBERS.join('')}\}`, 'y');
+/** How an export writes records as text. */
+export interface Form {
+  /** All of a record, with the values of {@link RECORD_KEYS}. */
+  readonly pattern: RegExp;
+  /** A quote of a tag. */
+  readonly quote: string;
+  /** Characters between both times, and behind them. */
+  readonly between: number;
+  readonly behind: number;
+}
 
-/** A record that was read in its rendered form, and what the columns of a block say of it. */
-export class RenderedPoint {
-  readonly record: StoredRecord;
+/** As the API renders it. */
+export const JSON_FORM: Form = {
+  pattern: new RegExp(String.raw`\{${MEMBERS.join('')}\}`, 'y'),
+  quote: '"',
+  between: '","modified_at":"'.length,
+  behind: '"}'.length,
+};
+
+// texts without escapes, which are the same in CSV and in JSON
+const TEXT = String.raw`"([^"\\\x00-\x1f]*)"`;
+const FILLED = TEXT.replace('*', '+');
+
+/** A line with the columns in the order of a record's keys. */
+export const CSV_FORM: Form = {
+  pattern: new RegExp(
+    `${WHOLE},${FILLED},${TEXT},(?:${FILLED})?,${NUMBER},${NUMBER},(true|false),` +
+      String.raw`${WHOLE}?,(?:"\[("${TAG}"(?:,"${TAG}")*)\]")?,([^"]{32}),([^"]{32})`,
+    'y',
+  ),
+  quote: '""',
+  between: ','.length,
+  behind: 0,
+};
+
+/** A record that was read in the form of an export, and what the columns of a block say of it. */
+export class RenderedPoint implements PointColumns {
+  readonly record: UnstoredRecord;
   readonly id: number;
   readonly lat: number;
   readonly lon: number;
   readonly createdAt: number;
   readonly modifiedAt: number;
 
-  constructor(texts: RecordTexts) {
-    this.record = storeTexts(texts);
+  /** In `text` the times begin at `createdAt` and at `modifiedAt`. */
+  constructor(texts: RecordTexts, text: string, createdAt: number, modifiedAt: number) {
+    this.record = new UnstoredRecord(texts);
     this.id = Number(texts.id);
     this.lat = Number(texts.lat);
     this.lon = Number(texts.lon);
-    this.createdAt = canonicalMicros(texts.createdAt, 0);
-    this.modifiedAt = canonicalMicros(texts.modifiedAt, 0);
+    // read where they stand, which takes half as long as out of parts of the text
+    this.createdAt = canonicalMicros(text, createdAt);
+    this.modifiedAt =
+      texts.createdAt === texts.modifiedAt ? this.createdAt : canonicalMicros(text, modifiedAt);
   }
+}
+
+/** The point of texts whose form is right, unless one is out of range. */
+export function takeTexts(
+  ...given: ConstructorParameters<typeof RenderedPoint>
+): RenderedPoint | undefined {
+  const point = new RenderedPoint(...given);
+  const isValid =
+    point.record.renderedLength <= MAX_RECORD_BYTES &&
+    point.id > 0 &&
+    Number.isSafeInteger(point.id) &&
+    Number.isSafeInteger(Number(given[0].createdBy)) &&
+    Math.abs(point.lat) <= 90 &&
+    Math.abs(point.lon) <= 180 &&
+    Number.isSafeInteger(point.createdAt) &&
+    Number.isSafeInteger(point.modifiedAt);
+  return isValid ? point : undefined;
 }
 
 /**
- * Reads a record that is written exactly as the API renders it, as in its own exports: its texts
- * are checked and taken as they are, for two thirds of what `JSON.parse` alone would cost.
- * Undefined for what is not surely a valid record in its rendered form.
+ * Reads a record that is written exactly as the API renders it, or as the export of another form
+ * is: its texts are checked and taken as they are, for two thirds of what `JSON.parse` alone would
+ * cost. Undefined for what is not surely a valid record of that form.
  */
-export function readRendered(bytes: Uint8Array): RenderedPoint | undefined {
+export function readRendered(bytes: Uint8Array, form: Form = JSON_FORM): RenderedPoint | undefined {
   const text = latin1(bytes);
-  return readText(text, 0, text.length);
+  return readText(form, text, 0, text.length);
 }
 
-/** Lines that lie together: text is made of all at once. */
-export class RenderedLines {
-  readonly #text: string;
-
-  constructor(bytes: Uint8Array) {
-    this.#text = latin1(bytes, Number.POSITIVE_INFINITY);
-  }
-
-  /** What {@link readRendered} says of the line that begins at `from` and ends with a line feed. */
-  at(from: number): RenderedPoint | undefined {
-    const to = this.#text.indexOf('\n', from);
-    return to === -1 ? undefined : readText(this.#text, from, to);
-  }
-}
-
-/** Reads characters `from` to `to - 1`. */
-function readText(text: string, from: number, to: number): RenderedPoint | undefined {
+/** The same of characters `from` to `to - 1`, each of which is a byte. */
+export function readText(
+  { pattern, quote, between, behind }: Form,
+  text: string,
+  from: number,
+  to: number,
+): RenderedPoint | undefined {
   if (to - from > MAX_RECORD_BYTES) return undefined;
-  RECORD.lastIndex = from;
-  const found = RECORD.exec(text);
-  return found === null || RECORD.lastIndex !== to ? undefined : take(found);
+  pattern.lastIndex = from;
+  const found = pattern.exec(text);
+  if (found === null || pattern.lastIndex !== to) return undefined;
+  const [, id, status, comment, image = '', lat, lon, flag, createdBy = '', tags = ''] = found;
+  const texts = {
+    id: id!,
+    status: status!,
+    comment: comment!,
+    image,
+    lat: lat!,
+    lon: lon!,
+    isProcessed: flag === 'true',
+    createdBy,
+    tags: quote === '"' ? tags : tags.replaceAll(quote, '"'),
+    createdAt: found[10]!,
+    modifiedAt: found[11]!,
+  };
+  const modifiedAt = to - behind - CANONICAL_BYTES;
+  return takeTexts(texts, text, modifiedAt - between - CANONICAL_BYTES, modifiedAt);
 }
 
 const FEATURE = new RegExp(
@@ -106,54 +160,12 @@ export function readRenderedFeature(bytes: Uint8Array): RenderedPoint | undefine
   const at = text.indexOf(BEHIND_PLACE, length);
   const place = `,"lat":"${lat}","lon":"${lon}"`;
   const record = `{${text.slice(length, at)}${place}${text.slice(at, -1)}`;
-  return readText(record, 0, record.length);
-}
-
-// texts without escapes, which are the same in CSV and in JSON
-const TEXT = String.raw`"([^"\\\x00-\x1f]*)"`;
-const FILLED = TEXT.replace('*', '+');
-const CSV_RECORD = new RegExp(
-  `^${WHOLE},${FILLED},${TEXT},(?:${FILLED})?,${NUMBER},${NUMBER},(true|false),` +
-    String.raw`${WHOLE}?,(?:"\[("${TAG}"(?:,"${TAG}")*)\]")?,([^"]{32}),([^"]{32})$`,
-);
-
-/** The same of a line of CSV as exports write it, with the columns in the order of a record's keys. */
-export function readRenderedCsv(bytes: Uint8Array): RenderedPoint | undefined {
-  const found = CSV_RECORD.exec(latin1(bytes));
-  return found === null ? undefined : take(found, found[9]?.replaceAll('""', '"'));
+  return readText(JSON_FORM, record, 0, record.length);
 }
 
 /** A character a byte; none where the bytes are no UTF-8, or more than `most`. */
-function latin1(bytes: Uint8Array, most = MAX_RECORD_BYTES): string {
+export function latin1(bytes: Uint8Array, most: number = MAX_RECORD_BYTES): string {
   const { buffer, byteOffset, length } = bytes;
   const isRead = length <= most && isUtf8(bytes);
   return isRead ? Buffer.from(buffer, byteOffset, length).toString('latin1') : '';
-}
-
-/** Takes a record whose form is right, with the values of its keys, unless one is out of range. */
-function take(found: readonly string[], tags = found[9]): RenderedPoint | undefined {
-  const [, id, status, comment, image, lat, lon, flag, user = '', , created, modified] = found;
-  const point = new RenderedPoint({
-    id: id!,
-    status: status!,
-    comment: comment!,
-    image: image ?? '',
-    lat: lat!,
-    lon: lon!,
-    isProcessed: flag === 'true',
-    createdBy: user,
-    tags: tags ?? '',
-    createdAt: created!,
-    modifiedAt: modified!,
-  });
-  const isValid =
-    renderedLength(point.record) <= MAX_RECORD_BYTES &&
-    point.id > 0 &&
-    Number.isSafeInteger(point.id) &&
-    Number.isSafeInteger(Number(user)) &&
-    Math.abs(point.lat) <= 90 &&
-    Math.abs(point.lon) <= 180 &&
-    Number.isSafeInteger(point.createdAt) &&
-    Number.isSafeInteger(point.modifiedAt);
-  return isValid ? point : undefined;
 }

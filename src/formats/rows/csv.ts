@@ -1,6 +1,6 @@
 import { FREE_TEXTS, isRecordKey, RECORD_KEYS } from '../../model/point.js';
-import { readRenderedCsv } from './canonical.js';
-import { LineSplitter } from './lines.js';
+import { CSV_FORM, readRendered } from './canonical.js';
+import { LineSplitter, readChunk } from './lines.js';
 import {
   BrokenRows,
   isBlank,
@@ -19,38 +19,31 @@ import {
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
   let header: CsvHeader | undefined;
-  let isExport = false;
-  const add = (line: RawRecord, rows: Row[]): void => {
+  const read = (line: RawRecord): Row | undefined => {
     const { place, bytes } = line;
-    const value = isExport && bytes ? readRenderedCsv(bytes) : undefined;
-    if (value !== undefined) {
-      rows.push({ place, value });
-    } else if (bytes !== undefined && isBlank(bytes)) {
-      return;
-    } else if (header !== undefined) {
-      rows.push(readCsvRecord(line, header));
-    } else {
-      header = requireHeader(line);
-      isExport = header.separator === ',' && header.names.join() === RECORD_KEYS.join();
-      lines.separator = header.separator.charCodeAt(0);
+    const value = lines.form && bytes && readRendered(bytes, lines.form);
+    if (value !== undefined) return { place, value };
+    if (bytes !== undefined && isBlank(bytes)) return undefined;
+    if (header !== undefined) return readCsvRecord(line, header);
+    header = requireHeader(line);
+    lines.separator = header.separator.charCodeAt(0);
+    if (header.separator === ',' && header.names.join() === RECORD_KEYS.join()) {
+      lines.form = CSV_FORM;
     }
+    return undefined;
   };
   for await (const chunk of chunks) {
     const rows: Row[] = [];
-    lines.add(chunk);
-    for (let line = lines.nextFilled(); line !== undefined; line = lines.nextFilled()) {
-      add(line, rows);
-    }
+    readChunk(lines, chunk, (row) => rows.push(row), read);
     yield rows;
   }
   const isQuoted = lines.isQuoted();
-  const rows: Row[] = [];
   const last = lines.last();
-  if (last !== undefined) {
-    if (isQuoted) throw new BrokenRows(`line ${last.place}: a quote that opens is never closed`);
-    add(last, rows);
+  if (last !== undefined && isQuoted) {
+    throw new BrokenRows(`line ${last.place}: a quote that opens is never closed`);
   }
-  yield rows;
+  const row = last && read(last);
+  yield row === undefined ? [] : [row];
 }
 
 function requireHeader({ place, bytes }: RawRecord): CsvHeader {

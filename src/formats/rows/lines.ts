@@ -1,11 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
-import { renderedLength } from '../record-layout.js';
 import {
-  RenderedLines,
+  type Form,
+  JSON_FORM,
+  latin1,
   type RenderedPoint,
   readRendered,
   readRenderedFeature,
+  readText,
 } from './canonical.js';
 import { featureRow, isFeature } from './json.js';
 import {
@@ -33,9 +35,13 @@ export const RECORD_SEPARATOR = 0x1e;
 export class LineSplitter {
   /** The separator of a CSV file once it is known: from then on quoted line ends end no line. */
   separator: number | undefined;
+  /** The form of an export that lines may have. */
+  form: Form | undefined;
   /** What ends a line: a line feed, or a record separator where the file begins with one. */
   #end: number | undefined;
   #chunk: Uint8Array = new Uint8Array(0);
+  /** The same, a character a byte, once a line of it may have the form. */
+  #text: string | undefined;
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
@@ -45,12 +51,14 @@ export class LineSplitter {
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
   /** The first line is number `place` of its file. */
-  constructor(place: number = 1) {
+  constructor(place: number = 1, form?: Form) {
     this.#place = place;
+    this.form = form;
   }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
+    this.#text = undefined;
     this.#at = 0;
     if (chunk.length === 0) return;
     this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
@@ -98,12 +106,14 @@ export class LineSplitter {
     return this.next();
   }
 
-  /** The next line where the chunk has all of it and it is a record as the API renders it. */
-  nextRendered(chunk: RenderedLines): RenderedPoint | undefined {
-    if (this.#size > 0 || this.#end !== LINE_FEED) return undefined;
-    const point = chunk.at(this.#at);
+  /** The point of the next line, where the chunk has all of it and it has the form. */
+  nextRendered(): RenderedPoint | undefined {
+    if (this.form === undefined || this.#size > 0 || this.#end !== LINE_FEED) return undefined;
+    this.#text ??= latin1(this.#chunk, Number.POSITIVE_INFINITY);
+    const end = this.#text.indexOf('\n', this.#at);
+    const point = end < 0 ? undefined : readText(this.form, this.#text, this.#at, end);
     if (point === undefined) return undefined;
-    this.#at += renderedLength(point.record) + 1;
+    this.#at = end + 1;
     this.#place += 1;
     return point;
   }
@@ -173,7 +183,7 @@ function countLineFeeds(bytes: Uint8Array): number {
 
 /** The lines of a file, or the texts behind its record separators (RFC 8142). */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
-  const lines = new LineSplitter();
+  const lines = new LineSplitter(1, JSON_FORM);
   for await (const chunk of chunks) {
     const rows: Row[] = [];
     readChunk(lines, chunk, (row) => rows.push(row));
@@ -184,16 +194,20 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   yield row === undefined ? [] : [row];
 }
 
-/** Hands over the rows of the lines that end in a chunk. */
-export function readChunk(lines: LineSplitter, chunk: Uint8Array, take: (row: Row) => void): void {
-  const rendered = new RenderedLines(chunk);
+/** Hands over the rows of the lines that end in a chunk; `read` reads those without the form. */
+export function readChunk(
+  lines: LineSplitter,
+  chunk: Uint8Array,
+  take: (row: Row) => void,
+  read: (line: RawRecord) => Row | undefined = readLine,
+): void {
   lines.add(chunk);
   for (;;) {
     const { place } = lines;
-    const value = lines.nextRendered(rendered);
+    const value = lines.nextRendered();
     const line = value === undefined ? lines.nextFilled() : undefined;
     if (value === undefined && line === undefined) return;
-    const row = line === undefined ? { place, value } : readLine(line);
+    const row = line === undefined ? { place, value } : read(line);
     if (row !== undefined) take(row);
   }
 }

@@ -1,7 +1,6 @@
 import { type Problem, readPoint } from '../../model/point.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { BlockBuilder, MAX_RECORD_BYTES, type PointBlock } from '../block.js';
-import { renderedLength, storePoint } from '../record-layout.js';
+import { BlockBuilder, columnsOf, MAX_RECORD_BYTES, type PointBlock } from '../block.js';
 import { RenderedPoint } from './canonical.js';
 import { MAX_SHOWN, type Row, UnknownKeys } from './row.js';
 
@@ -40,16 +39,16 @@ export class PieceBuilder {
     const { place } = row;
     if (row.problem !== undefined) return this.#refuse(place, [row.problem]);
     const { value } = row;
-    if (value instanceof RenderedPoint) return this.#put(this.#blocks.addStored(value), place);
+    if (value instanceof RenderedPoint) return this.#put(this.#blocks.add(value), place);
     const point = readPoint(value, (key) => this.#now.unknownKeys.add(key), this.#zone);
     if (!('id' in point)) return this.#refuse(place, point);
-    const record = storePoint(point);
-    const bytes = renderedLength(record);
+    const columns = columnsOf(point);
+    const bytes = columns.record.renderedLength;
     if (bytes > MAX_RECORD_BYTES) {
       const reason = `has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
       return this.#refuse(place, [{ field: 'record', reason }]);
     }
-    return this.#put(this.#blocks.add(point, record), place);
+    return this.#put(this.#blocks.add(columns), place);
   }
 
   /** Invalid records since the last piece. */

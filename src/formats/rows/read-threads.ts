@@ -1,6 +1,7 @@
 import { type Offer, startThread } from '../../model/calls.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { memoryOfBlock } from '../block.js';
+import { JSON_FORM } from './canonical.js';
 import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
 import { type Piece, PieceBuilder } from './piece.js';
 import { MAX_RAW_BYTES, type Row } from './row.js';
@@ -123,7 +124,7 @@ export async function offer(zone: string): Promise<Offer> {
   function read(bytes: Uint8Array, isFirst: boolean): ReadBatch {
     // only the first line of a file may have a byte order mark
     const first = isFirst ? 1 : 2;
-    const lines = new LineSplitter(first);
+    const lines = new LineSplitter(first, JSON_FORM);
     const pieces: Piece[] = [];
     const add = (row: Row): void => {
       const piece = builder.add(row);
