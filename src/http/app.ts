@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import {
   type FastifyContextConfig,
   type FastifyInstance,
@@ -11,6 +12,7 @@ import type { Tokens } from '../posts/tokens/file.js';
 import { createAtLeast } from './answer/at-least.js';
 import type { Context, Observe } from './answer/context.js';
 import { corsHeaders, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
+import { responseOf } from './answer/node-internals.js';
 import type { Address } from './answer/question.js';
 import { JSON_FORMAT } from './formats/json-format.js';
 import { createGate, type Handler } from './gate.js';
@@ -184,7 +186,11 @@ function createHttpServer(
   };
   const server = createServer(options, createGate(handle, cut));
   // of a connection on which nothing moves; longer than an idle one is kept
-  server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000));
+  server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
+    const response = responseOf(socket);
+    // who waits for an answer, such as to a reload of ten million points, has not gone
+    if (response?.headersSent !== false || !response.req.complete) socket.destroy();
+  });
   return server;
 }
 

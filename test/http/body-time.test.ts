@@ -1,10 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { startApp } from '../support/app.js';
 import { bodyOf, exchange } from '../support/client.js';
+import { generationOf } from '../support/engine.js';
 import { metricsOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { dial } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
+import { gate } from '../support/wait.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
@@ -106,6 +109,28 @@ test('clients that read nothing do not fill the memory', async () => {
   assert.ok(unsent > 0 && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);
   const grown = ((await memory()) - before) / MIB;
   assert.ok(grown < 250, `${grown} MB more`);
+});
+
+test('who waits for an answer is waited for, and who says nothing is not', async () => {
+  const [loaded, asked] = [gate(), gate()];
+  const reload = (): Promise<void> => {
+    asked.open();
+    return loaded.opened;
+  };
+  const current = { generation: await generationOf([]), posts: { accepted: false } };
+  const given = { audience: 'all', adminToken: 'secret', service: { reload } } as const;
+  const { port, server, get } = await startApp(current, given);
+  server.setTimeout(50);
+  const headers = { Authorization: 'Bearer secret' };
+  const reply = get('/admin/reload?wait', { method: 'POST', headers });
+  await asked.opened;
+  // it came later, and its time is over
+  const silent = dial(port);
+  const half = dial(port);
+  half.socket.write('POST /admin/reload?wait HTTP/1.1\r\nHost: x\r\n');
+  await until('the others are cut off', () => silent.isClosed && half.isClosed);
+  loaded.open();
+  assert.is((await reply).status, 200);
 });
 
 test.run();

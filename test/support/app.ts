@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -7,6 +8,7 @@ import { createMake, type SlowLane } from '../../src/http/answer/question.js';
 import { answerInLane, LaneExports } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
 import { createCutCounts } from '../../src/http/limits.js';
+import type { Service } from '../../src/http/operations.js';
 import { createSite, type Site } from '../../src/http/pages/site.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
@@ -25,6 +27,7 @@ const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 /** A web server in this process. */
 export interface OwnApp {
   readonly port: number;
+  readonly server: Server;
   readonly stats: Context['stats'];
   readonly bodies: Context['bodies'];
   /** Methods of its routes, by their paths as the router has them. */
@@ -34,7 +37,11 @@ export interface OwnApp {
 }
 
 /** In what a server differs from one that only reads, keeps no answer and is asked by anybody. */
-type Given = Partial<Context> & { readonly audience?: Audience };
+type Given = Partial<Context> & {
+  readonly audience?: Audience;
+  readonly service?: Partial<Service>;
+  readonly adminToken?: string;
+};
 
 /**
  * Starts a web server that answers from `current`, but for operators, on a port of its own. It costs
@@ -42,7 +49,7 @@ type Given = Partial<Context> & { readonly audience?: Audience };
  */
 export async function startApp(
   current: Pick<Context['current'], 'generation'>,
-  { audience = 'clients', ...given }: Given = {},
+  { audience = 'clients', service, adminToken, ...given }: Given = {},
 ): Promise<OwnApp> {
   const { origin = ORIGIN } = given;
   const stats = new RequestStats();
@@ -72,10 +79,10 @@ export async function startApp(
   };
   const app = createApp({
     context,
-    service: { current } as never,
+    service: { current, ...service } as never,
     limits: LIMITS,
     cut: createCutCounts(),
-    adminToken: undefined,
+    adminToken,
     audience,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
@@ -83,6 +90,7 @@ export async function startApp(
   const { port } = app.server.address() as AddressInfo;
   return {
     port,
+    server: app.server,
     stats,
     bodies,
     routes: routesOf(app.printRoutes({ commonPrefix: false })),
