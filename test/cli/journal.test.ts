@@ -44,7 +44,8 @@ test('list and export read a journal that no process has open, and a copy of one
   const journal = await open();
   await fill(journal);
   const { name } = journal.state;
-  const posts = await postsIn(journal);
+  // a line has no keys without a value
+  const posts = JSON.parse(JSON.stringify(await postsIn(journal)));
   const copy = join(folder, 'copy.journal');
   copyFileSync(path, copy);
   assert.match(await refusal(listed(path)), `${path}: another process owns it: copy the file`);
