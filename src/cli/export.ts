@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { exportEncoder } from '../exports/encoders.js';
 import { Export } from '../exports/export-pieces.js';
 import { openSnapshot } from '../formats/files/open.js';
-import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
+import { type LoadReport, requireWhole, type SnapshotReader } from '../formats/snapshot.js';
 import { EXPORT_FORMATS } from '../http/request/addresses.js';
 import { HttpError } from '../http/request/http-error.js';
 import {
@@ -55,6 +55,8 @@ export async function exportSnapshot(
       further = await journaledPoints(path, journal);
     }
     const [file, report] = await load(path, query, format, further, options);
+    // as the file of another format it would pass for all of its list
+    requireWhole(name, report, { allowEmpty: true });
     let bytes = 0;
     const bar = startProgress('Exporting', options.progressTo, countPoints);
     try {

@@ -95,6 +95,8 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   for (const [to, options, why] of cases) assert.match(await refused(to, options), why);
   writeFileSync(input, `${rows}{"id":1}\n`);
   assert.match(await refused(output), '1 of 1001 records are invalid');
+  writeFileSync(input, `{"count":2,"next":null,"results":[${rows.split('\n')[0]}]}`);
+  assert.match(await refused(output), /in.ndjson: is a page of a longer list: .*; fetch all/);
   assert.not.ok(existsSync(output));
   assert.equal(readdirSync(folder), ['in.ndjson']);
 });
