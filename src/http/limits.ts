@@ -78,8 +78,8 @@ export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limi
   if (requestTimeout === 0) return;
   // most bodies come with their heads, and are there by then: they need no timer
   setImmediate(() => {
-    if (request.complete || MULTIPART.test(request.headers['content-type'] ?? '')) return;
-    const { socket } = request;
+    const { complete, destroyed, socket, headers } = request;
+    if (complete || destroyed || MULTIPART.test(headers['content-type'] ?? '')) return;
     const timer = setTimeout(() => {
       if (!request.complete)
         refuseBrokenRequest(Object.assign(new Error(), { code: TOO_LATE }), socket);

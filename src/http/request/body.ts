@@ -71,7 +71,11 @@ export async function receiveBody(
 ): Promise<Buffer> {
   // most bodies come with their heads: to take one in one piece takes less than to listen to it
   await turn();
-  if (request.complete) return request.read() ?? Buffer.alloc(0);
+  if (request.complete) {
+    const body: Buffer = request.read() ?? Buffer.alloc(0);
+    if (body.length > MAX_BODY_BYTES) throw bodyTooLarge();
+    return body;
+  }
   const chunks: Buffer[] = [];
   let length = 0;
   let refuse = (_error: HttpError): void => {};

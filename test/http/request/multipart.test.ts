@@ -5,7 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
 import { refuseBrokenRequest } from '../../../src/http/limits.js';
-import { receiveBody } from '../../../src/http/request/body.js';
+import { MAX_BODY_BYTES, receiveBody } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
 import { incomingIn } from '../../../src/posts/media/folder.js';
@@ -215,6 +215,23 @@ test('a body of a connection that was closed before anybody listened broke off',
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n[');
   await until('it is refused', () => told !== undefined);
   assert.equal(told, { detail: 'The body broke off.' });
+});
+
+test('a body that has come before anybody listened may have no more bytes than others', async () => {
+  let told: unknown;
+  const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, (request) => {
+    until('it is there', () => request.complete)
+      .then(() => receiveBody(request, room, 'a'))
+      .catch(({ status }: HttpError) => {
+        told = status;
+      });
+  });
+  const { socket } = dial(await listen(server));
+  const length = MAX_BODY_BYTES + 1;
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
+  socket.write(Buffer.alloc(length));
+  await until('it is refused', () => told !== undefined);
+  assert.is(told, 413);
 });
 
 test('an upload that takes too long gets 408 and leaves nothing', async () => {
