@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs';
+import { realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
@@ -84,23 +84,34 @@ export function watchPaths(
 /** The folders to watch, each with what tells it from another that takes its place. */
 function foldersOf(paths: readonly string[]): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
-  const add = (folder: string): boolean => {
-    const stats = ifAny(() => statSync(folder));
-    if (!stats?.isDirectory()) return false;
-    folders.set(folder, `${folder} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`);
+  const add = (end: End | undefined): boolean => {
+    if (!end?.stats.isDirectory()) return false;
+    const { path, stats } = end;
+    folders.set(path, `${path} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`);
     return true;
   };
   for (const path of paths) {
-    if (add(path)) continue;
-    for (const end of [path, ifAny(() => realpathSync(path))]) if (end) add(dirname(end));
+    const end = endOf(path);
+    if (add(end)) continue;
+    add(endOf(dirname(path)));
+    if (end !== undefined) add(endOf(dirname(end.path)));
   }
   return folders;
 }
 
-/** Undefined where there is nothing, or nobody may look. */
-function ifAny<T>(look: () => T): T | undefined {
+interface End {
+  readonly path: string;
+  readonly stats: Stats;
+}
+
+/**
+ * What a path leads to: of a link nobody is told what happens in the folder behind it. Undefined
+ * where there is nothing, or nobody may look.
+ */
+function endOf(path: string): End | undefined {
   try {
-    return look();
+    const end = realpathSync(path);
+    return { path: end, stats: statSync(end) };
   } catch {
     return undefined;
   }

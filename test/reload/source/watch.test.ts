@@ -82,6 +82,23 @@ const CASES: Readonly<Record<string, Case>> = {
     writeFileSync(join(folder, 'a'), 'one');
     return [folder, () => replaceFile(join(folder, 'b'), 'two')];
   },
+  'a new file in a folder behind a link'(folder) {
+    const path = `${folder}-link`;
+    symlinkSync(folder, path);
+    return [path, () => replaceFile(join(folder, 'b'), 'two')];
+  },
+  'a link that is switched in a folder behind a link'(folder) {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'points'), name);
+    }
+    symlinkSync('a/points', join(folder, 'current'));
+    symlinkSync(folder, `${folder}-link`);
+    return [
+      join(`${folder}-link`, 'current'),
+      () => switchLink('b/points', join(folder, 'current')),
+    ];
+  },
   'a file in the place of a link that leads in a circle'(folder) {
     const path = join(folder, 'circle');
     symlinkSync(path, path);
