@@ -121,14 +121,16 @@ export async function openIntake(
       tell();
     },
     async tidy() {
+      let isPruning = false;
       const forget = async (): Promise<void> => {
-        const before = retired;
         // on a slow disk the next ones would wait for this one, and posts for all of them
-        const none: readonly Retirement[] = [];
-        retired = none;
+        if (isPruning) return;
+        isPruning = true;
+        const before = retired;
         const left = await prune(before, journal, logger);
         // another snapshot may have come meanwhile
-        if (retired === none) retired = left;
+        if (retired === before) retired = left;
+        isPruning = false;
       };
       await media?.sweep();
       await forget();
