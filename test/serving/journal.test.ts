@@ -1,21 +1,10 @@
-import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { pino } from 'pino';
-import { packSnapshot } from '../../src/cli/pack.js';
-import type { ServeSettings } from '../../src/cli/settings/values.js';
-import { renderPoint } from '../../src/model/point.js';
-import { UTC } from '../../src/model/time-zone.js';
-import { PostStats } from '../../src/posts/posts.js';
-import { openJournal } from '../../src/posts/sqlite-journal.js';
-import { createBuilder } from '../../src/reload/build.js';
-import { run } from '../../src/reload/build-thread.js';
-import { Cell } from '../../src/reload/current.js';
 import { isSnapshotName } from '../../src/reload/source/source.js';
-import { openIntake } from '../../src/serving/intake.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
-import { point } from '../support/native.js';
 import { runCommand } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, makeFolder, pluck, refusal, test } from '../support/uvu.js';
@@ -111,45 +100,6 @@ test('a start that fails ends the process, although it owns a journal by then', 
     assert.is(code, 1);
     assert.match(stderr, reason);
   }
-});
-
-const silent = pino({ level: 'silent' });
-const build = createBuilder({ maxInvalid: 0 }, run);
-
-test('the start keeps the image of a point that the first snapshot retires under another id', async () => {
-  const folder = makeFolder();
-  const image = '/media/map_data_points/8/photo_00000000.jpg';
-  const stored = join(folder, image);
-  const mark = join(folder, 'media/.incoming/8.photo_00000000.jpg.new');
-  for (const path of [stored, mark]) {
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, '');
-  }
-  // of a process that was killed long ago
-  utimesSync(mark, 1, 1);
-  const journal = join(folder, 'points.journal');
-  const before = await openJournal(journal);
-  const posted = point({ id: 8, image });
-  const createdAt = posted.createdAt.micros;
-  await before.append({ id: 8, createdAt, record: renderPoint(posted) });
-  await before.close();
-  // the job gave the point an id of its own
-  const record = `{"id":70,"lat":1,"lon":2,"image":"${image}","created_at":"2023-05-01T12:00:00Z"}`;
-  const path = join(folder, 'notes.waypost');
-  writeFileSync(join(folder, 'notes.ndjson'), `${record}\n`);
-  const options = { print: () => {}, journalThrough: { journal: before.state.name, sequence: 1 } };
-  await packSnapshot(join(folder, 'notes.ndjson'), path, options);
-
-  const some = { journal, media: join(folder, 'media'), maxImagePixels: 1, listenTimeout: 0 };
-  const settings = some as unknown as ServeSettings;
-  const parts = { current: new Cell(), stats: new PostStats(), logger: silent, renew() {} };
-  const intake = await openIntake(settings, UTC, parts);
-  const generation = await build({ path, unless: undefined });
-  if (generation === 'unchanged') throw new Error('nothing was built');
-  await intake.serve(generation);
-  await intake.tidy();
-  await intake.close();
-  assert.equal([existsSync(stored), existsSync(mark)], [true, false]);
 });
 
 test.run();
