@@ -30,7 +30,6 @@ import type { Subject } from './pages/site.js';
 import { BATCH_PATH, POINTS_PATH, patternOf } from './request/addresses.js';
 import { userOf } from './request/client.js';
 import {
-  HttpError,
   internalError,
   isHttpError,
   NotFound,
@@ -247,7 +246,7 @@ function createErrorAnswer({
   }
 
   return (thrown, reply, subject) => {
-    const error = asHttpError(thrown);
+    const error = isHttpError(thrown) ? thrown : internalError();
     const { raw, id } = reply.request;
     if (error.status === 500) {
       logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
@@ -261,12 +260,4 @@ function createErrorAnswer({
     reply.headers({ 'Content-Type': 'application/json', ...error.headers });
     reply.send(Buffer.from(JSON.stringify(error.body)));
   };
-}
-
-function asHttpError(error: Error & { statusCode?: number }): HttpError {
-  if (isHttpError(error)) return error;
-  // Fastify's own, such as a body that is too large
-  const { statusCode = 500 } = error;
-  if (statusCode < 500) return new HttpError(statusCode, { detail: error.message });
-  return internalError();
 }
