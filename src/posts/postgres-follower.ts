@@ -63,8 +63,8 @@ export class Follower {
   }
 
   /**
-   * Tells what is new. Rejects as the link does, and with a {@link JournalUnavailable} where the
-   * tables are not what this program made them.
+   * Tells what is new. Rejects as the link does, as {@link readHead}, and with a
+   * {@link JournalUnavailable} where posts are missing.
    */
   async look(link: Reader): Promise<void> {
     this.head = await readHead(link);

@@ -15,7 +15,7 @@ import {
 import { parseDatabaseAddress } from './postgres-address.js';
 import { connect, type Link } from './postgres-link.js';
 
-/** Any number that other programs are unlikely to lock: one migration at a time. */
+/** Any number that other programs are unlikely to lock: tables are made once. */
 const LOCK = 7_921_508_336;
 /** Ids that an instance takes at a time, as the tables say; those that it does not give are lost. */
 export const ID_BLOCK = 64;
@@ -84,7 +84,7 @@ function checkVersion(version: number): void {
   );
 }
 
-/** Reads the one row of the state. Rejects as the link does, or with what is wrong with the row. */
+/** Reads the one row of the state. Rejects as the link does, or with an InputError about it. */
 export async function readHead(link: Pick<Link, 'read'>): Promise<Head> {
   const [head] = await link.read<Head>('SELECT * FROM waypost.state');
   if (head === undefined) throw new InputError('the table waypost.state has no row');

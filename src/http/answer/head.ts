@@ -185,6 +185,7 @@ export type WriteHead = (
 
 /**
  * Makes a writer of heads. `lines` must hold only what may stand in a head: nothing checks them.
+ * `text` is all of the body, a character a byte.
  * Node's own `writeHead` joins the same text out of single headers and checks each, which takes a
  * tenth of a small answer. It is called all the same for what has a head of another shape: HTTP
  * 1.0, the last answer of a connection, and a response that is not Node's own.

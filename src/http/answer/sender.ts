@@ -61,7 +61,8 @@ export class Sender {
 
   /**
    * Sends an answer with these header lines; `onSent` as above. A body that is a text has a character
-   * a byte, and goes with the head in one piece, which takes two thirds of the time of several.
+   * a byte, and goes with the head in one piece, which takes two thirds of the time of several: no
+   * request with HEAD may get one.
    */
   write(
     reply: FastifyReply,
@@ -75,7 +76,7 @@ export class Sender {
     const { writeHead, note } = this.#context;
     const text = typeof body === 'string' ? body : undefined;
     writeHead(response, status, this.#ownLines(reply.request, lines, status === 201), text);
-    // Node itself leaves the body out for HEAD
+    // Node itself leaves other bodies out for HEAD
     response.end(text === undefined ? body : undefined, onSent);
     note(response);
     this.#count(reply.request, status, representation);
