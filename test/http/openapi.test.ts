@@ -56,6 +56,9 @@ test('every field of a record is described, of tiles too, and has a column of th
   const keys = RECORD_KEYS.toSorted();
   const { properties } = document.components['schemas']!['MapDataPoint']!;
   assert.equal(Object.keys(properties as Piece).sort(), keys);
+  const { description, schema } = document.components['parameters']!['fields']!;
+  assert.match(String(description), ` ${RECORD_KEYS.join(', ')}.`);
+  assert.equal((schema as { items: unknown }).items, { enum: RECORD_KEYS });
   const tileSet = await service.get(`/tiles/points.json?fields=${RECORD_KEYS}`);
   const { vector_layers: layers } = tileSet.json<TileSet>();
   const points = layers.find(({ id }) => id === 'points')!;
