@@ -38,7 +38,8 @@ export function blockOf(points: readonly Point[]): PointBlock {
     createdAt: Float64Array.from(points, (each) => each.createdAt.micros),
     modifiedAt: Float64Array.from(points, (each) => each.modifiedAt.micros),
     length: Uint32Array.from(records, (each) => each.length),
-    records: Buffer.concat(records),
+    // in memory of its own, which a build gives back
+    records: new Uint8Array(Buffer.concat(records)),
   };
 }
 
