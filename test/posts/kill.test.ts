@@ -209,10 +209,19 @@ function killOne({ pid }: Service, victim: (typeof VICTIMS)[number]): boolean {
   if (victim === 'supervisor') return kill(pid);
   const [first, ...others] = processTree(pid);
   // one worker has no supervisor above it
-  const commands = others.map((one) => readFileSync(`/proc/${one}/cmdline`, 'utf8'));
+  const commands = others.map(commandOf);
   const wanted = victim === 'decoder' ? /decode-process/ : /main\.js/;
   const found = others[commands.findIndex((command) => wanted.test(command))];
   return found === undefined || first === undefined ? false : kill(found);
+}
+
+/** Empty of a process that has ended meanwhile, as those that decode do. */
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Kills a process and those that it started, which would end by themselves and in good order. */
