@@ -50,6 +50,8 @@ const LINGER_MS = 1_000;
  * to earlier requests of the same connection come first.
  */
 export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
+  // what it goes on sending is an error, too: hung up on now, it would not learn why
+  if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;
