@@ -1,6 +1,6 @@
-import type { Point } from '../model/point.js';
+import { type Point, textsOf } from '../model/point.js';
 import type { Degrees, Microseconds } from '../model/units.js';
-import { textsOf, UnstoredRecord } from './record-layout.js';
+import { UnstoredRecord } from './record-layout.js';
 
 /**
  * A run of points as snapshots carry them, column by column; index `i` of every column is one

@@ -1,5 +1,11 @@
 import { copyBytes } from '../model/memory.js';
-import { type Point, RECORD_KEYS, type RecordKey } from '../model/point.js';
+import {
+  type Point,
+  RECORD_KEYS,
+  type RecordKey,
+  type RecordTexts,
+  textsOf,
+} from '../model/point.js';
 import { CANONICAL_BYTES } from '../model/timestamp.js';
 
 /**
@@ -54,14 +60,6 @@ export function timeBytes(flags: number): number {
 /** Of the shortest record: an id of one digit, and a status. */
 export const LEAST_RECORD_BYTES: number =
   SHORT_HEAD_BYTES + 2 + 2 * LEAST_DEGREES + CANONICAL_BYTES;
-
-/**
- * The values of a record as its JSON has them, a character a byte: texts without their quotes, tags
- * without their brackets; '' where there is none.
- */
-export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isProcessed'>, string>> {
-  readonly isProcessed: boolean;
-}
 
 /** A record whose values are known, and what it takes to store it. */
 export class UnstoredRecord {
@@ -126,38 +124,7 @@ export function storePoint(point: Point): Buffer {
   return storeTexts(textsOf(point));
 }
 
-export function textsOf(point: Point): RecordTexts {
-  const { id, status, comment, image = '', lat, lon, isProcessed, createdBy, tags } = point;
-  return {
-    id: String(id),
-    status: textBytes(status),
-    comment: textBytes(comment),
-    image: textBytes(image),
-    lat,
-    lon,
-    isProcessed,
-    createdBy: createdBy === undefined ? '' : String(createdBy),
-    tags: tags === undefined ? '' : tags.map((tag) => `"${textBytes(tag)}"`).join(),
-    createdAt: point.createdAt.text,
-    modifiedAt: point.modifiedAt.text,
-  };
-}
-
-/** Printable ASCII that JSON has as it is. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-
-/** What JSON has between the quotes of a text, a character a byte. */
-function textBytes(value: string): string {
-  return PLAIN.test(value) ? value : byteText(JSON.stringify(value).slice(1, -1));
-}
-
-/** The UTF-8 of a text, a character a byte. */
-export function byteText(text: string): string {
-  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
-}
-
 const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
 const BRACE_OPEN = 0x7b;
 const BRACE_CLOSE = 0x7d;
 
@@ -326,14 +293,3 @@ export function showing(keys?: readonly RecordKey[]): (record: StoredRecord) => 
 
 /** The JSON of a record. */
 export const rendered: (record: StoredRecord) => Buffer = showing();
-
-/** Whether the text of a JSON string, bytes `from` to `to - 1`, has escapes. */
-export function hasEscape(source: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
-  return false;
-}
-
-/** The text that JSON has in these bytes, between its quotes. */
-export function textOf(source: Uint8Array, from: number, to: number): string {
-  return JSON.parse(`"${Buffer.from(source.subarray(from, to))}"`);
-}

@@ -91,6 +91,44 @@ export function renderPoint(point: Point): string {
   return `${json},"created_at":"${point.createdAt.text}","modified_at":"${point.modifiedAt.text}"}`;
 }
 
+/**
+ * The values of a record as its JSON has them, a character a byte: texts without their quotes, tags
+ * without their brackets; '' where there is none.
+ */
+export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isProcessed'>, string>> {
+  readonly isProcessed: boolean;
+}
+
+export function textsOf(point: Point): RecordTexts {
+  const { id, status, comment, image = '', lat, lon, isProcessed, createdBy, tags } = point;
+  return {
+    id: String(id),
+    status: textBytes(status),
+    comment: textBytes(comment),
+    image: textBytes(image),
+    lat,
+    lon,
+    isProcessed,
+    createdBy: createdBy === undefined ? '' : String(createdBy),
+    tags: tags === undefined ? '' : tags.map((tag) => `"${textBytes(tag)}"`).join(),
+    createdAt: point.createdAt.text,
+    modifiedAt: point.modifiedAt.text,
+  };
+}
+
+/** Printable ASCII that JSON has as it is. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
+/** What JSON has between the quotes of a text, a character a byte. */
+function textBytes(value: string): string {
+  return PLAIN.test(value) ? value : byteText(JSON.stringify(value).slice(1, -1));
+}
+
+/** The UTF-8 of a text, a character a byte. */
+export function byteText(text: string): string {
+  return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
+}
+
 /** Whether a record may have a key of this name. */
 export function isRecordKey(key: string): boolean {
   return KEYS.has(key);

@@ -4,8 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
-import { type RecordTexts, storePoint, storeTexts } from '../../src/formats/record-layout.js';
+import { storePoint, storeTexts } from '../../src/formats/record-layout.js';
 import { writeAll } from '../../src/formats/system-files.js';
+import type { RecordTexts } from '../../src/model/point.js';
 import { renderPoint } from '../../src/model/point.js';
 import {
   blockOf,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
+import { RECORD_KEYS, type RecordKey, type RecordTexts } from '../../model/point.js';
 import { CANONICAL_BYTES, canonicalMicros } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES, type PointColumns } from '../block.js';
-import { type RecordTexts, UnstoredRecord } from '../record-layout.js';
+import { UnstoredRecord } from '../record-layout.js';
 
 // what may stand between quotes: escapes only where they are the only way to write a character
 const CHARACTER = String.raw`(?:[^"\\\x00-\x1f]|\\["\\nrt])`;

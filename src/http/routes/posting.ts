@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { byteText } from '../../formats/record-layout.js';
+import { byteText } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload } from '../../posts/media/upload.js';

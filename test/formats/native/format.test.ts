@@ -8,13 +8,9 @@ import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
-import {
-  isStored,
-  type RecordTexts,
-  storePoint,
-  storeTexts,
-} from '../../../src/formats/record-layout.js';
+import { isStored, storePoint, storeTexts } from '../../../src/formats/record-layout.js';
 import type { Watermark } from '../../../src/formats/snapshot.js';
+import type { RecordTexts } from '../../../src/model/point.js';
 import { InputError } from '../../../src/model/quote.js';
 import {
   blockOf,
