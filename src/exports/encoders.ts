@@ -1,3 +1,4 @@
+import { hasEscape, textOf } from '../formats/attributes.js';
 import { createProjection, Members, memberOf, type WriteRecord } from '../formats/record-layout.js';
 import { createFeatureWriter, FEATURE_ROOM } from '../http/formats/features.js';
 import { copyPage, fetchedRecord } from '../index/record-page.js';
@@ -5,7 +6,7 @@ import { copyBytes } from '../model/memory.js';
 import { FREE_TEXTS, RECORD_KEYS, type RecordKey } from '../model/point.js';
 import type { BeginFile, FileEncoder } from './export-pieces.js';
 
-const [LINE_FEED, BACKSLASH] = [0x0a, 0x5c];
+const LINE_FEED = 0x0a;
 
 const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
   // a record a line, as answers have it
@@ -146,15 +147,4 @@ function writeText(
 /** Writes a quoted field, which has each quote twice. */
 function writeQuoted(text: string, target: Buffer, at: number): number {
   return at + target.write(`"${text.replaceAll('"', '""')}"`, at);
-}
-
-/** Whether the text of a JSON string, bytes `from` to `to - 1`, has escapes. */
-function hasEscape(source: Uint8Array, from: number, to: number): boolean {
-  for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
-  return false;
-}
-
-/** The text that JSON has in these bytes, between its quotes. */
-function textOf(source: Uint8Array, from: number, to: number): string {
-  return JSON.parse(`"${Buffer.from(source.subarray(from, to))}"`);
 }

@@ -148,3 +148,14 @@ export class TextNumbers {
     this.#slots = slots;
   }
 }
+
+/** Whether the text of a JSON string, bytes `from` to `to - 1`, has escapes. */
+export function hasEscape(source: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
+  return false;
+}
+
+/** The text that JSON has in these bytes, between its quotes. */
+export function textOf(source: Uint8Array, from: number, to: number): string {
+  return JSON.parse(`"${Buffer.from(source.subarray(from, to))}"`);
+}

@@ -1,4 +1,4 @@
-import { hasEscape, textOf } from '../formats/record-layout.js';
+import { hasEscape, textOf } from '../formats/attributes.js';
 import { copyBytes } from '../model/memory.js';
 import { EXTENT } from './grid.js';
 

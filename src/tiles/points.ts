@@ -1,5 +1,5 @@
-import { wholeNumber } from '../formats/attributes.js';
-import { Members, memberOf, textOf } from '../formats/record-layout.js';
+import { textOf, wholeNumber } from '../formats/attributes.js';
+import { Members, memberOf } from '../formats/record-layout.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import type { Row } from '../index/order.js';
