@@ -89,7 +89,7 @@ export class RenderedPoint implements PointColumns {
 }
 
 /** The point of texts whose form is right, unless one is out of range. */
-export function takeTexts(
+function takeTexts(
   ...given: ConstructorParameters<typeof RenderedPoint>
 ): RenderedPoint | undefined {
   const point = new RenderedPoint(...given);
