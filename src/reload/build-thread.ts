@@ -8,8 +8,8 @@ import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';
-import type { BuildReply, BuildRequest, Run } from './build.js';
-import { isWant } from './decide.js';
+import type { BuildReply, BuildRequest, Fault, Run } from './build.js';
+import { CompanionError, isWant } from './decide.js';
 
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
 
@@ -30,8 +30,13 @@ export async function run(...[request, onProgress]: Parameters<Run>): Promise<Bu
     const { path, name, notifications } = request;
     const message = error.message.replaceAll(path, () => name);
     const isNamed = [name, notifications].some((one) => one && message.includes(one));
-    return { problem: isNamed ? message : `${name}: ${message}`, isWant: isWant(error) };
+    return { problem: isNamed ? message : `${name}: ${message}`, fault: faultOf(error) };
   }
+}
+
+function faultOf(error: InputError): Fault {
+  if (isWant(error)) return 'want';
+  return error instanceof CompanionError ? 'notifications' : 'snapshot';
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
@@ -65,5 +70,8 @@ async function readExtra(
   timeZone: string | undefined,
 ): Promise<readonly Notification[]> {
   const { readNotifications } = await import('../formats/files/notifications.js');
-  return readNotifications(path, { timeZone });
+  return readNotifications(path, { timeZone }).catch((error) => {
+    if (!(error instanceof InputError)) throw error;
+    throw new CompanionError(error.message, { cause: error.cause });
+  });
 }

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { Progress } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { createGeneration, type Generation, type GenerationParts } from './current.js';
+import { CompanionError } from './decide.js';
 
 /** What to build, and when not to. */
 export interface BuildTask {
@@ -30,16 +31,19 @@ export type BuildRequest = BuildTask & BuildSettings & { readonly name: string }
 export type BuildReply =
   | 'unchanged'
   | { readonly parts: GenerationParts }
-  /** `isWant`: memory, descriptors or the like were wanting; else something is wrong in a file. */
-  | { readonly problem: string; readonly isWant: boolean };
+  | { readonly problem: string; readonly fault: Fault };
+
+/** Where it lies: memory, descriptors or the like were wanting, or something is wrong in a file. */
+export type Fault = 'want' | 'snapshot' | 'notifications';
+const ERRORS = { want: Error, snapshot: InputError, notifications: CompanionError } as const;
 
 /** A new generation, or word that there is nothing new. */
 export type BuildResult = Generation | 'unchanged';
 
 /**
  * Builds a generation from a snapshot file. Throws an InputError when something is wrong in the
- * file or the notifications, and another Error when something was wanting to find that out: memory,
- * file descriptors, or the thread, which died.
+ * file, a CompanionError when it is wrong in the notifications, and another Error when something was
+ * wanting to find that out: memory, file descriptors, or the thread, which died.
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 
@@ -59,7 +63,7 @@ export function createBuilder(
     const reply = await run(request, onProgress);
     if (reply === 'unchanged') return reply;
     if ('parts' in reply) return createGeneration(reply.parts);
-    throw new (reply.isWant ? Error : InputError)(reply.problem);
+    throw new ERRORS[reply.fault](reply.problem);
   };
 }
 

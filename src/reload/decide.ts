@@ -25,17 +25,19 @@ export interface Look {
   readonly settleMs: number;
   /** The identity of what is served. */
   readonly served: string | undefined;
-  /** By identity. */
+  /** By {@link refusalKey}. */
   readonly refused: ReadonlyMap<string, Refusal>;
   /** When each candidate was first seen as it is, by identity. */
   readonly seen: ReadonlyMap<string, number>;
   /** What was stale after the look before. */
   readonly stale: Refusal | undefined;
+  /** Whether the one that was seen first goes first, not the newest. */
+  readonly inTurn: boolean;
 }
 
 /** What to do about it. */
 export interface Decision {
-  /** What to build: the newest candidate that held still and was not refused. */
+  /** What to build: the newest candidate that held still and was not refused, or the next in turn. */
   readonly next: Candidate | undefined;
   /** A newer one that has yet to hold still. */
   readonly settling: Candidate | undefined;
@@ -58,7 +60,7 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
   } catch (problem) {
     const path = source.name;
     const identity = reasonOf(problem, path);
-    return [{ path, identity, modifiedAt: 0, problem }];
+    return [{ path, own: identity, identity, modifiedAt: 0, problem }];
   }
 }
 
@@ -67,31 +69,36 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
  * done.
  */
 export function decide(look: Look): Decision {
-  const { now, candidates, settleMs, served, ...before } = look;
+  const { now, candidates, settleMs, served, inTurn, ...before } = look;
   // what could not be listed may still be there: it is not to be built again only to be refused
   const isListed = candidates.every(({ problem }) => problem === undefined);
   const seen = new Map(isListed ? [] : before.seen);
   const refused = new Map(isListed ? [] : before.refused);
   let next: Decision['next'];
+  let nextSince = Number.POSITIVE_INFINITY;
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
   let retryAt = Number.POSITIVE_INFINITY;
   let stale: Refusal | undefined;
   for (const candidate of candidates) {
-    const { identity } = candidate;
+    const { own, identity } = candidate;
     if (identity === served) break;
     const since = before.seen.get(identity) ?? now;
     seen.set(identity, since);
-    const refusal = before.refused.get(identity);
-    if (refusal !== undefined) refused.set(identity, refusal);
+    for (const key of [identity, own]) {
+      const refusal = before.refused.get(key);
+      if (refusal !== undefined) refused.set(key, refusal);
+    }
+    const refusal = refused.get(own) ?? refused.get(identity);
     stale ??= refusal;
-    // older than what is to be built: only remembered as seen
-    if (next !== undefined) continue;
+    // older than what is to be built: only remembered as seen, unless it has its turn
+    if (next !== undefined && !(inTurn && since < nextSince)) continue;
     if (refusal === undefined && since + settleMs > now) {
       settling ??= candidate;
       settlesAt = Math.min(settlesAt, since + settleMs);
     } else if (refusal === undefined || refusal.retryAt <= now) {
       next = candidate;
+      nextSince = since;
     } else {
       retryAt = Math.min(retryAt, refusal.retryAt);
     }
@@ -136,6 +143,18 @@ function reasonOf(error: unknown, path: string): string {
   if (code === 'ENOENT') return `${path}: there is no such file`;
   if (code === 'EACCES') return `${path}: no permission to read it`;
   return message.startsWith(path) ? message : `${path}: ${message}`;
+}
+
+/** Something is wrong in the file that is read with a snapshot. */
+export class CompanionError extends InputError {}
+
+/**
+ * What a candidate is refused by. What is wrong in itself stays so whatever is read with it: where
+ * a thousand bad files are newer than what is served, not all of them are to be built again
+ * whenever the notifications change.
+ */
+export function refusalKey({ own, identity }: Candidate, error: unknown): string {
+  return isWant(error) || error instanceof CompanionError ? identity : own;
 }
 
 /** A snapshot is held back that is as it should be, but too small beside the one before. */

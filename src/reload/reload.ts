@@ -11,6 +11,7 @@ import {
   decide,
   HeldBack,
   type Refusal,
+  refusalKey,
   refusalOf,
   requireSize,
 } from './decide.js';
@@ -56,7 +57,7 @@ const OVERTAKEN = new Error('The file was written to while it was read.');
  */
 export class Reloader {
   readonly #options: ReloadOptions;
-  /** By the identities of candidates. */
+  /** By {@link refusalKey}. */
   #refused = new Map<string, Refusal>();
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
@@ -75,6 +76,8 @@ export class Reloader {
   #served: string | undefined;
   #seen: Decision['seen'] = new Map();
   #stale: Refusal | undefined;
+  /** Every other time after a refusal: bad files that keep coming would keep a good one waiting. */
+  #inTurn = false;
 
   constructor(options: ReloadOptions) {
     this.#options = options;
@@ -162,6 +165,7 @@ export class Reloader {
       refused: this.#refused,
       seen: this.#seen,
       stale: this.#stale,
+      inTurn: this.#inTurn,
     });
     const end = performance.now();
     const pause = source.isRemote ? 0 : (end - now) / MOST_LOOKING;
@@ -199,14 +203,17 @@ export class Reloader {
       if (this.#closing.signal.aborted) return;
       if (result !== 'unchanged') await this.#commit(result, path, seconds());
       if (!this.#isRenewing) this.#served = identity;
+      this.#inTurn = false;
       stats.count(result === 'unchanged' ? 'unchanged' : 'loaded', seconds());
     } catch (error) {
       if (this.#closing.signal.aborted) return;
       if (error === OVERTAKEN) return stats.count('abandoned', seconds());
-      const before = this.#refused.get(identity);
+      const key = refusalKey(candidate, error);
+      const before = this.#refused.get(key);
       const refusal = refusalOf(path, error, before, retryMs);
       const { reason } = refusal;
-      this.#refused.set(identity, refusal);
+      this.#refused.set(key, refusal);
+      this.#inTurn = !this.#inTurn;
       // what cannot be listed fails again at each look
       const isCounted = candidate.problem === undefined || before === undefined;
       if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());

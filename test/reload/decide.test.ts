@@ -16,6 +16,7 @@ type Files = Readonly<Record<string, number | undefined>>;
 function look(files: Files, given: Partial<Look> = {}): Decision {
   const candidates = Object.keys(files).map((path) => ({
     path,
+    own: path,
     identity: path,
     modifiedAt: 0,
   }));
@@ -30,6 +31,7 @@ function look(files: Files, given: Partial<Look> = {}): Decision {
     refused: new Map(),
     seen,
     stale: undefined,
+    inTurn: false,
     ...given,
   });
 }
@@ -78,6 +80,14 @@ test('a slow copy that turns out to be old is not looked at any more', () => {
   assert.equal(over.seen, new Map());
 });
 
+test('in turn, the one that was seen first is built, of several the newest', () => {
+  const files = { a: undefined, b: 300, c: 500, d: 500, e: 200 };
+  assert.is(look(files).next?.path, 'b');
+  assert.is(look(files, { inTurn: true }).next?.path, 'c');
+  assert.is(look(files, { inTurn: true, refused: refused(refusal('c')) }).next?.path, 'd');
+  assert.is(look(files, { inTurn: true, served: 'c' }).next?.path, 'b');
+});
+
 test('one that was refused is passed over, and the newest of these is what is stale', () => {
   const bad = refused(refusal('a'), refusal('b'));
   const decision = look({ a: 500, b: 500, c: 500, d: 500 }, { refused: bad, served: 'd' });
@@ -109,6 +119,7 @@ test('until a newer one is known to be good, what was stale stays so', () => {
 test('a folder that could not be listed has the files that were seen in it', () => {
   const problem = {
     path: 'folder',
+    own: 'EMFILE',
     identity: 'EMFILE',
     modifiedAt: 0,
     problem: new Error('EMFILE'),

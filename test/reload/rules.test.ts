@@ -126,6 +126,27 @@ test('notifications are looked at with the snapshot', async () => {
   assert.is(unseen(), 0);
 });
 
+test('what is bad in itself is not built again for other notifications, what is good is', async () => {
+  const folder = makeFolder();
+  const companion = join(makeFolder(), 'notifications.ndjson');
+  writeFileSync(companion, JSON.stringify(notification(1)));
+  const put = (name: string, content: string | Buffer, seconds: number): void => {
+    writeFileSync(join(folder, name), content);
+    utimesSync(join(folder, name), seconds, seconds);
+  };
+  put('good', markedLines(1), 1_000);
+  for (let i = 0; i < 3; i++) put(`bad-${i}`, 'garbage\n', 2_000 + i);
+  const { current, look, outcomes } = await startReloading({ path: folder, companion });
+  writeFileSync(companion, JSON.stringify(notification(2)));
+  await look();
+  assert.is(current.generation.unseen.get(7), undefined);
+  assert.equal(outcomes, ['failed', 'failed', 'failed', 'loaded', 'loaded']);
+  put('bad-0', 'other garbage\n', 2_000);
+  await look();
+  assert.equal(outcomes.slice(5), ['failed'], 'unless it changed itself');
+  assert.match(current.stale!.reason, join(folder, 'bad-2'));
+});
+
 test('of a folder the newest whole file is served', async () => {
   const folder = makeFolder();
   writeFileSync(join(folder, 'a'), markedLines(1));

@@ -50,7 +50,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     async list() {
       const files = await store.list(AbortSignal.timeout(idleMs));
       const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      return files.map((one) => ({ ...one, identity: `${one.identity}|${beside?.identity}` }));
+      return files.map((one) => ({ ...one, identity: `${one.own}|${beside?.identity}` }));
     },
     async open(candidate, tell) {
       const file: RemoteFile = candidate;
@@ -228,7 +228,7 @@ function webStore(address: string): Store {
         throw new InputError(`${name}: each answer has another ETag or Last-Modified`);
       const text = await checksum(signal);
       const { tag, modifiedAt } = last;
-      const file: WebFile = { path: name, identity: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
+      const file: WebFile = { path: name, own: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
       return [text === undefined ? file : { ...file, checksum: async () => text }];
     },
 

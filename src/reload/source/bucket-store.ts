@@ -61,8 +61,8 @@ export async function bucketStore(address: string): Promise<Store> {
     checksum?: Listed,
   ): ObjectFile {
     const modifiedAt = LastModified?.getTime() ?? 0;
-    const identity = `${key} ${etag} ${modifiedAt}+${checksum?.ETag ?? ''}`;
-    const file = { path: nameOf(key), identity, modifiedAt, key, etag };
+    const own = `${key} ${etag} ${modifiedAt}+${checksum?.ETag ?? ''}`;
+    const file = { path: nameOf(key), own, modifiedAt, key, etag };
     if (checksum === undefined) return file;
     return { ...file, checksum: (signal) => textOf(`${key}${CHECKSUM_SUFFIX}`, signal) };
   }

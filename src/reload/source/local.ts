@@ -136,8 +136,9 @@ function candidateOf(
   checksum: FileState | undefined,
   beside: FileState | undefined,
 ): FileCandidate {
-  const identity = `${file.identity}+${checksum?.identity}|${beside?.identity}`;
-  return { path, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
+  const own = `${file.identity}+${checksum?.identity}`;
+  const identity = `${own}|${beside?.identity}`;
+  return { path, own, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
 }
 
 function besideOf(path: string): string {

@@ -58,9 +58,11 @@ export interface Candidate {
   /** What messages call it. */
   readonly path: string;
   /**
-   * Differs whenever the content may: it, its checksum file or the file that is read with it was
-   * written, replaced, or its permissions changed.
+   * Differs whenever the content may: it was written, replaced, or its permissions changed. That of
+   * its checksum file counts as its own.
    */
+  readonly own: string;
+  /** Differs whenever `own` does, or the content of a file that is read with it may. */
   readonly identity: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
@@ -111,7 +113,7 @@ export interface Source {
 }
 
 /** A file at an address, as it was when looked at. */
-export interface RemoteFile extends Candidate {
+export interface RemoteFile extends Omit<Candidate, 'identity'> {
   /** Reads its checksum file, where there is one, as far as one goes. */
   readonly checksum?: (signal: AbortSignal) => Promise<string>;
 }
