@@ -17,7 +17,7 @@ import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/ti
 import { ascending, assert, IS_SOAK, rounds, test } from '../support/uvu.js';
 
 const SEED = 1_414;
-const TILES = IS_SOAK ? 20_000 : 250;
+const TILES = IS_SOAK ? 20_000 : 500;
 const GRIDS = [4, 8, 16, 32, 64, 128];
 const EXTENT = 4096;
 /** A budget so small that tiles use up many. */
@@ -188,7 +188,7 @@ function sortedIds(all: readonly { readonly id: number | undefined }[]): number[
 
 test('a point that is shown without clusters is shown in all deeper zooms', () => {
   const random = new Random(SEED + 1, 'point');
-  for (let index = 0; index < 30; index++) {
+  for (let index = 0; index < 60; index++) {
     const { filters } = index % 3 === 0 ? { filters: {} } : randomQuestion(SEED, index, notes);
     const limit = random.pick([1, 7, 60, 400, 10_000]);
     const { lon, lat } = random.pick(notes);
