@@ -31,6 +31,7 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
   const member = `${i === 0 ? '' : ','}"${key}":${VALUES[key]}`;
   return OPTIONAL.has(key) ? `(?:${member})?` : member;
 });
+
 /** How an export writes records as text. */
 export interface Form {
   /** All of a record, with the values of {@link RECORD_KEYS}. */
