@@ -55,7 +55,6 @@ export function readerOfBlocks(
       invalid: 0,
       problems: [],
       unknownKeys: {},
-      notifications: [],
       page: undefined,
       digest: 'test',
       createdAt: 0,

@@ -1,5 +1,4 @@
 import { type Offer, startThread } from '../../model/calls.js';
-import type { Notification } from '../../model/notification.js';
 import { memoryOfBlock, type PointBlock } from '../block.js';
 import { writeAll } from '../system-files.js';
 import type { Labels } from './encode.js';
@@ -16,7 +15,7 @@ export interface Output {
 const MIN_THREAD_POINTS = 65_536;
 
 /**
- * Writes blocks and notifications as {@link NativeWriter} does. Large files are written by a thread,
+ * Writes blocks as {@link NativeWriter} does. Large files are written by a thread,
  * each block while the next one is made: its memory is gone then. Throws what the blocks and the
  * writer throw.
  */
@@ -24,7 +23,6 @@ export async function writeBlocks(
   { put, fd }: Output,
   labels: Labels,
   blocks: AsyncIterable<PointBlock>,
-  notifications: readonly Notification[],
 ): Promise<NativeTotals> {
   if (fd === undefined || labels.count < MIN_THREAD_POINTS) {
     const parts: Uint8Array[] = [];
@@ -33,7 +31,7 @@ export async function writeBlocks(
       writer.write(block);
       for (const bytes of parts.splice(0)) await put(bytes);
     }
-    const totals = writer.finish(notifications);
+    const totals = writer.finish();
     for (const bytes of parts) await put(bytes);
     return totals;
   }
@@ -54,7 +52,7 @@ export async function writeBlocks(
       written.catch(() => {});
     }
     await written;
-    return await calls.call('finish', notifications);
+    return await calls.call('finish');
   } finally {
     await thread.terminate();
   }
@@ -67,7 +65,7 @@ function writingTo(fd: number, labels: Labels) {
   const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
   return {
     write: (block: PointBlock): void => writer.write(block),
-    finish: (notifications: readonly Notification[]): NativeTotals => writer.finish(notifications),
+    finish: (): NativeTotals => writer.finish(),
   };
 }
 

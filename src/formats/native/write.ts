@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib';
-import type { Notification } from '../../model/notification.js';
 import { attributesOf } from '../attributes.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { MAGIC } from '../snapshot.js';
@@ -9,19 +8,13 @@ import {
   footerObject,
   headerObject,
   type Labels,
-  notificationObject,
-  notificationsObject,
   uint32,
 } from './encode.js';
-import { MAX_FRAME_NOTIFICATIONS, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_SIZE } from './format.js';
-
-// with room for the map around them
-const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
+import { MAX_RECORDS_SIZE } from './format.js';
 
 export interface NativeTotals {
   readonly points: number;
   readonly blocks: number;
-  readonly notifications: number;
   readonly bytes: number;
 }
 
@@ -71,27 +64,8 @@ export class NativeWriter {
   }
 
   /** Writes what stands behind the blocks. */
-  finish(notifications: readonly Notification[] = []): NativeTotals {
-    let pending: Uint8Array[] = [];
-    let bytes = 0;
-    const flush = (): void => {
-      if (pending.length > 0) this.#frame([notificationsObject(pending)]);
-      pending = [];
-      bytes = 0;
-    };
-    for (const item of notifications) {
-      const object = notificationObject(item);
-      if (object.length > MAX_ITEMS_BYTES) {
-        throw new RangeError(`notification ${item.id} is too long: ${object.length} bytes`);
-      }
-      const isFull = pending.length === MAX_FRAME_NOTIFICATIONS;
-      if (isFull || bytes + object.length > MAX_ITEMS_BYTES) flush();
-      pending.push(object);
-      bytes += object.length;
-    }
-    flush();
-    const [blocks, points] = [this.#blocks, this.#points];
-    const totals = { points, blocks, notifications: notifications.length };
+  finish(): NativeTotals {
+    const totals = { points: this.#points, blocks: this.#blocks };
     this.#frame([footerObject({ ...totals, crc: crc32(Uint32Array.from(this.#crcs)) })]);
     return { ...totals, bytes: this.#bytes };
   }
