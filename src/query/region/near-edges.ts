@@ -173,6 +173,7 @@ export class NearEdges {
         let side = left - right;
         if (Math.abs(side) <= ROUNDING * (Math.abs(left) + Math.abs(right))) {
           side = exactDifference(bx - ax, y - ay, by - ay, x - ax);
+          this.#looks.count += EXACT;
           if (side === 0) isOnEdge = true;
         }
         if (side < 0) odd ^= 1;
@@ -232,27 +233,11 @@ export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
 }
 
 /** A difference of products has the right sign where it is above this share of their sum. */
-export const ROUNDING = 4e-16;
+const ROUNDING = 4e-16;
+/** An exact difference takes as long as this many tests of a point against an edge. */
+const EXACT = 50;
 
-/**
- * `a * b - c * d` to the last bit, where rounding could decide about its sign. The factors are
- * whole numbers below 2^38. The two products are nearly equal then, so that their difference is
- * exact, and what rounding took from each of them is a double, too.
- */
-export function exactDifference(a: number, b: number, c: number, d: number): number {
-  const left = a * b;
-  const right = c * d;
-  return left - right + (roundedOff(a, b, left) - roundedOff(c, d, right));
-}
-
-/** Splits a double into halves of 26 bits. */
-const SPLITTER = 2 ** 27 + 1;
-
-/** What the product of two factors is larger than `product`, which was rounded. */
-function roundedOff(a: number, b: number, product: number): number {
-  const largeA = SPLITTER * a - (SPLITTER * a - a);
-  const largeB = SPLITTER * b - (SPLITTER * b - b);
-  const smallA = a - largeA;
-  const smallB = b - largeB;
-  return largeA * largeB - product + largeA * smallB + smallA * largeB + smallA * smallB;
+/** `a * b - c * d` of whole numbers, with the right sign. */
+function exactDifference(a: number, b: number, c: number, d: number): number {
+  return Number(BigInt(a) * BigInt(b) - BigInt(c) * BigInt(d));
 }

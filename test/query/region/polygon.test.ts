@@ -4,7 +4,6 @@ import type { Filters, Ordering, Polygon } from '../../../src/model/query.js';
 import { bitOf } from '../../../src/query/common/marks.js';
 import { markMatches } from '../../../src/query/common/matches.js';
 import { Engine } from '../../../src/query/engine.js';
-import { exactDifference, ROUNDING } from '../../../src/query/region/near-edges.js';
 import { ACROSS } from '../../../src/query/region/overlap.js';
 import { regionOf } from '../../../src/query/region/region.js';
 import { acceptedMatches, deltaOf, engineOf, idsOf } from '../../support/engine.js';
@@ -96,20 +95,6 @@ test('a place on a long edge is inside, and one next to it is not, to the last d
     if (isEnd) assert.ok(held[0], `end ${i}`);
     else assert.equal(held, [true, false, false, true, true], `step ${step}`);
   }
-});
-
-test('the difference of two products is exact where they are nearly equal', () => {
-  const random = new Random(4, 'point');
-  const any = (): number => (random.int(2 ** 32) - 2 ** 31) * 32 + random.int(64);
-  for (let i = 0; i < rounds(20_000); i++) {
-    const [a, b] = [any(), any()];
-    const c = random.chance(0.5) ? b : a + random.int(5) - 2;
-    const d = c === b ? a + random.int(3) - 1 : b + random.int(5) - 2;
-    const exact = BigInt(a) * BigInt(b) - BigInt(c) * BigInt(d);
-    const isClose = Math.abs(a * b - c * d) <= ROUNDING * (Math.abs(a * b) + Math.abs(c * d));
-    if (isClose) assert.is(BigInt(exactDifference(a, b, c, d)), exact, `${[a, b, c, d]}`);
-  }
-  assert.is(exactDifference(2 ** 37 + 1, 2 ** 37 - 1, 2 ** 37, 2 ** 37), -1);
 });
 
 test('what many points at one place mean is asked once, and edges far from a block not at all', () => {
