@@ -134,28 +134,15 @@ export function pageLinks(
   page: number,
   pageCount: number,
 ): PageLinks {
-  const hasNext = page < pageCount;
-  if (!hasNext && page <= 1) return { next: null, previous: null };
-  const link = pageLinker(base, pairs);
-  return { next: hasNext ? link(page + 1) : null, previous: page > 1 ? link(page - 1) : null };
+  return {
+    next: page < pageCount ? pageLink(base, pairs, page + 1) : null,
+    previous: page > 1 ? pageLink(base, pairs, page - 1) : null,
+  };
 }
 
-export function pageLinker(base: string, pairs: readonly Pair[]): (page: number) => string {
-  const others = pairs.filter((pair) => pair.name !== 'page');
-  if (others.length > 1) others.sort(byName);
-  // `page` has its place among the others, and all links share what stands around it
-  let before = '';
-  let after = '';
-  for (const pair of others) {
-    const field = fieldOf(pair);
-    if (after === '' && compareCodePoints(pair.name, 'page') < 0) before += `${field}&`;
-    else after += `&${field}`;
-  }
-  return (page) => {
-    if (page > 1) return `${base}?${before}page=${page}${after}`;
-    const query = before === '' ? after.slice(1) : before.slice(0, -1) + after;
-    return query === '' ? base : `${base}?${query}`;
-  };
+export function pageLink(base: string, pairs: readonly Pair[], page: number): string {
+  const others = pairs.filter(({ name }) => name !== 'page');
+  return selfLink(base, page > 1 ? [...others, { name: 'page', value: String(page) }] : others);
 }
 
 /** A query string of these parameters, in their order. */

@@ -62,10 +62,10 @@ const JSON_PART = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|[^\s[\]{},:"]+/g;
 
 /**
  * JSON for people: as `JSON.stringify` indents it, with a tag for the kind of each part and links
- * behind the values of some keys. `indent` is that of the line where it begins.
+ * behind the values of some keys.
  */
-export function readableJson(json: string, links: readonly KeyLink[] = [], indent = ''): Html {
-  const lines = JSON.stringify(JSON.parse(json), null, 2).replaceAll('\n', `\n${indent}`);
+export function readableJson(json: string, links: readonly KeyLink[] = []): Html {
+  const lines = JSON.stringify(JSON.parse(json), null, 2);
   let key: string | undefined;
   let valueAt = 0;
   // short names, since a page has thousands: <b> a key, <i> a text, <u> a number or a name

@@ -23,7 +23,7 @@ import type { Parameter } from '../request/parameter.js';
 import { type Pair, parseQueryString } from '../request/query-string.js';
 import { recordTable } from './columns.js';
 import { filters, type Problems } from './filter-form.js';
-import { Html, html, type KeyLink, readableJson, type Value } from './html.js';
+import { type Html, html, type KeyLink, readableJson } from './html.js';
 import { PAGE_FIELD, type Posted, postForm } from './post-form.js';
 import { PAGE_FOOT, pageHead, paging, type Site, type Subject } from './site.js';
 
@@ -76,7 +76,9 @@ export function renderPage(
   const { text } = html`${[
     pageHead(site, title, crumbs, target, styles, scripts),
     introduction(subject, shown),
-    !isPost && subject.parameters.length > 0 && filters(path, subject, pairs, problems, offered),
+    !isPost &&
+      subject.parameters.length > 0 &&
+      filters(path, subject.parameters, pairs, problems, offered),
     list && listHead(path, pairs, list),
     html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`,
     hasMap && mapPlace(site, path, pairs),
@@ -231,13 +233,10 @@ const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
   href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
 }));
 
-function jsonOf({ list, records }: Shown, links: readonly KeyLink[]): Value {
-  if (list === undefined) return records.map((one) => readableJson(one, links));
-  const { text } = readableJson(JSON.stringify({ count: list.count, ...list.links() }), LIST_LINKS);
-  const envelope = new Html(text.slice(0, -'\n}'.length));
-  const shown = records.map((record, index) => {
-    const one = readableJson(record, links, '    ');
-    return html`${index > 0 && ','}\n    ${one}`;
-  });
-  return html`${envelope},\n  <b>"results"</b>: [${shown}${records.length > 0 && '\n  '}]\n}`;
+function jsonOf({ list, records }: Shown, links: readonly KeyLink[]): Html {
+  if (list === undefined) return readableJson(records[0]!, links);
+  const { next, previous } = list.links();
+  const envelope = JSON.stringify({ count: list.count, next, previous, results: [] });
+  const json = `${envelope.slice(0, -']}'.length)}${records.join()}]}`;
+  return readableJson(json, [...links, ...LIST_LINKS]);
 }

@@ -1,4 +1,4 @@
-import { type ListFacts, pageLinker } from '../formats/representation.js';
+import { type ListFacts, pageLink } from '../formats/representation.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
@@ -148,7 +148,7 @@ export interface Subject {
   readonly parameters: readonly Parameter[];
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /** Whether it is the list of points: with examples, a map, files, and a form for posts. */
+  /** Whether it is the list of points: with a map, files, and a form for posts. */
   readonly isPoints: boolean;
   readonly options: object | undefined;
 }
@@ -173,7 +173,7 @@ export function paging(path: string, pairs: readonly Pair[], list: ListFacts, la
   const { page, pageCount } = list;
   const { next, previous } = list.links();
   if (pageCount <= 1) return NOTHING;
-  const link = pageLinker(path, pairs);
+  const link = (number: number): string => pageLink(path, pairs, number);
   const numbers = numbersOf(page, pageCount).map((number, i, all) => {
     const gap = i > 0 && number > all[i - 1]! + 1 && html`<li aria-hidden="true">…</li>`;
     if (number === page) {
