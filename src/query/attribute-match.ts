@@ -1,10 +1,11 @@
 import type { Dataset } from '../index/dataset.js';
-import type { Row } from '../index/order.js';
 import { bitCount, type RowSet } from '../index/postings.js';
 import { type Budget, inStretches } from '../model/budget.js';
-import { bitOf, listMarked } from './common/marks.js';
+import { bitOf } from './common/marks.js';
 import {
-  type Bounds,
+  keepInWindows,
+  listRuns,
+  listWindow,
   type Matches,
   markMatches,
   narrowest,
@@ -19,7 +20,7 @@ import {
   REGION_TEST,
   SCATTERED,
 } from './common/plan.js';
-import { findRuns, type Runs, visitRuns } from './common/runs.js';
+import { findRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 
@@ -50,7 +51,7 @@ export function restrictMatches(
     return listed(keepMarked(scratch, matches.count, bits));
   }
   if (matches.form === 'runs' && matches.runs.rows <= MOST_LISTED) {
-    return listed(listMarkedRuns(scratch, matches.runs, bits));
+    return listed(keepMarked(scratch, listRuns(scratch, matches.runs).length, bits));
   }
   const window = matches.form === 'windows' ? narrowest(windows) : undefined;
   if (window && window.count * (SCATTERED + MARKED) < dataset.count * NEIGHBOUR) {
@@ -67,15 +68,6 @@ export function restrictMatches(
     }
   });
   return { form: 'bits', bits: marked, windows, count };
-}
-
-/** Lists the rows of runs whose bit is set; returns how many do. */
-function listMarkedRuns({ rows, budget }: Scratch, runs: Runs, bits: Int32Array): number {
-  let count = 0;
-  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
-    count = listMarked(bits, rows, count, from, to);
-  });
-  return count;
 }
 
 /** Keeps those of a list that lie in region and windows. */
@@ -119,36 +111,18 @@ function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   return count;
 }
 
-// Candidates are the first rows of the scratch memory's list. Each function here keeps the ones that
-// pass a test, in their order, and returns their number.
+// Candidates are the first rows of the scratch memory's list. The two functions here keep the ones
+// that pass a test, in their order, and return their number.
 
-/** Lists the rows of a window, in the order of its times. */
-export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
-  rows.set(order.rows.subarray(from, to));
-  budget.looks += count;
-  budget.charge(count * NEIGHBOUR);
+function keepMarked({ rows, budget }: Scratch, candidates: number, bits: Int32Array): number {
+  let count = 0;
+  inStretches(budget, 0, candidates, MARKED, (from, to) => {
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      if (bitOf(bits, row) === 1) rows[count++] = row;
+    }
+  });
   return count;
-}
-
-/** Keeps what lies in all of some windows, of which there are two at most. */
-export function keepInWindows(
-  scratch: Scratch,
-  candidates: number,
-  windows: readonly Window[],
-): number {
-  if (windows.length === 0) return candidates;
-  const [one, other = one] = windows;
-  const cost = windows.length * SCATTERED;
-  return keepRows(scratch, candidates, cost, (row) => isWithin(one!, row) && isWithin(other!, row));
-}
-
-function isWithin({ ranks, from, to }: Bounds, row: Row): boolean {
-  const rank = ranks[row]!;
-  return rank >= from && rank < to;
-}
-
-function keepMarked(scratch: Scratch, candidates: number, bits: Int32Array): number {
-  return keepRows(scratch, candidates, MARKED, (row) => bitOf(bits, row) === 1);
 }
 
 export function keepWithin(
@@ -167,23 +141,6 @@ export function keepWithin(
   };
   const charge = chargeOf(budget, region);
   inStretches(budget, 0, candidates, REGION_TEST, test, MEASURED_ROWS);
-  return count;
-}
-
-/** Keeps what passes a test, which takes `cost` nanoseconds. */
-function keepRows(
-  { rows, budget }: Scratch,
-  candidates: number,
-  cost: number,
-  test: (row: Row) => boolean,
-): number {
-  let count = 0;
-  inStretches(budget, 0, candidates, cost, (from, to) => {
-    for (let i = from; i < to; i++) {
-      const row = rows[i]!;
-      if (test(row)) rows[count++] = row;
-    }
-  });
   return count;
 }
 

@@ -1,17 +1,18 @@
 import type { Dataset } from '../index/dataset.js';
-import type { Order, Row } from '../index/order.js';
+import type { Order } from '../index/order.js';
 import type { Filters } from '../model/query.js';
-import {
-  keepInWindows,
-  keepWithin,
-  listWindow,
-  matchesOf,
-  matchListed,
-  restrictMatches,
-} from './attribute-match.js';
+import { keepWithin, matchesOf, matchListed, restrictMatches } from './attribute-match.js';
 import { findAttributeRows, haveAttributes } from './common/attribute-rows.js';
 import { CellWalk, cellRows } from './common/cell-walk.js';
-import { type Bounds, type Matches, markWithin, type Window, windowOf } from './common/matches.js';
+import {
+  keepInWindows,
+  listRuns,
+  listWindow,
+  type Matches,
+  markWithin,
+  type Window,
+  windowOf,
+} from './common/matches.js';
 import {
   COUNTED_CELLS,
   chooseDriver,
@@ -105,44 +106,18 @@ function matchPlaceAndTime(
 }
 
 /** The rows of the region's runs that lie in the windows: listed, or marked where they are many. */
-function keepRuns({ runs, rows, marks, budget }: Scratch, windows: readonly Window[]): Matches {
+function keepRuns(scratch: Scratch, windows: readonly Window[]): Matches {
+  const { runs, rows, marks, budget } = scratch;
+  if (runs.rows <= MOST_LISTED) {
+    const count = keepInWindows(scratch, listRuns(scratch, runs).length, windows);
+    return { form: 'rows', rows: rows.subarray(0, count), windows, count };
+  }
   const { bits } = marks;
   const [one, other = one] = windows;
-  const isListed = runs.rows <= MOST_LISTED;
   let count = 0;
-  const keep = isListed
-    ? (from: Row, to: Row): void => {
-        count = listBetween(one!, other!, from, to, rows, count);
-      }
-    : (from: Row, to: Row): void => {
-        count += markWithin(bits, one!, other!, from, to);
-      };
-  marks.isUsed ||= !isListed;
-  visitRuns(runs, NEIGHBOUR, budget, keep);
-  if (!isListed) return { form: 'bits', bits, windows, count };
-  return { form: 'rows', rows: rows.subarray(0, count), windows, count };
-}
-
-/**
- * Lists those of rows `from` to `to - 1` that lie in both windows; returns where they end. The sign
- * bit says "outside", so a row is kept or overwritten without a branch to mispredict.
- */
-function listBetween(
-  { ranks: ones, from: oneFrom, to: oneTo }: Bounds,
-  { ranks: others, from: otherFrom, to: otherTo }: Bounds,
-  from: Row,
-  to: Row,
-  list: Int32Array,
-  at: number,
-): number {
-  const oneLast = oneTo - 1;
-  const otherLast = otherTo - 1;
-  let end = at;
-  for (let row = from; row < to; row++) {
-    const a = ones[row]!;
-    const b = others[row]!;
-    list[end] = row;
-    end += ~((a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b)) >>> 31;
-  }
-  return end;
+  marks.isUsed = true;
+  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
+    count += markWithin(bits, one!, other!, from, to);
+  });
+  return { form: 'bits', bits, windows, count };
 }

@@ -6,7 +6,7 @@ import type { TimeWindow } from '../../model/query.js';
 import type { Region } from '../region/overlap.js';
 import { listMarked, markRows, markRun } from './marks.js';
 import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
-import { costInRuns, type Runs } from './runs.js';
+import { type Runs, visitRuns } from './runs.js';
 import type { Scratch } from './scratch.js';
 
 /** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
@@ -29,7 +29,8 @@ export function windowsOf(matches: Matches): readonly Window[] {
 }
 
 /** The matches as a list of rows. Throws where no filter was given: the list would be all rows. */
-export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int32Array {
+export function listRows(scratch: Scratch, matches: Matches): Int32Array {
+  const { rows: list, budget } = scratch;
   const { count } = matches;
   switch (matches.form) {
     case 'all':
@@ -44,48 +45,64 @@ export function listRows({ rows: list, budget }: Scratch, matches: Matches): Int
       });
       return list.subarray(0, count);
     }
-    case 'runs': {
-      const state = { run: 0, count: 0 };
-      const cost = costInRuns(matches.runs, NEIGHBOUR);
-      inStretches(budget, 0, count, cost, (_from, to) =>
-        listSomeRuns(matches.runs, list, state, to),
-      );
-      return list.subarray(0, count);
-    }
+    case 'runs':
+      return listRuns(scratch, matches.runs);
     case 'windows': {
       const { windows } = matches;
-      const driver = narrowest(windows);
-      const { from, to } = driver;
-      const other = windows.find((window) => window !== driver);
-      if (other === undefined) {
-        inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
-          list.set(driver.order.rows.subarray(first, end), first - from),
-        );
-        return list.subarray(0, count);
-      }
-      let at = 0;
-      inStretches(budget, from, to, SCATTERED, (first, end) => {
-        at = listWithin(driver, other, list, at, first, end);
-      });
+      const window = narrowest(windows);
+      const others = windows.filter((one) => one !== window);
+      keepInWindows(scratch, listWindow(scratch, window), others);
       return list.subarray(0, count);
     }
   }
 }
 
-/** Lists whole runs until the list has `wanted` rows. */
-function listSomeRuns(
-  { bounds, length }: Runs,
-  list: Int32Array,
-  state: { run: number; count: number },
-  wanted: number,
-): void {
-  let { run, count } = state;
-  for (; count < wanted && run < length; run++) {
-    const to = bounds[2 * run + 1]!;
-    for (let row = bounds[2 * run]!; row < to; row++) list[count++] = row;
-  }
-  state.run = run;
-  state.count = count;
+export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Array {
+  let at = 0;
+  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
+    let end = at;
+    for (let row = from; row < to; row++) list[end++] = row;
+    at = end;
+  });
+  return list.subarray(0, at);
+}
+
+/** Lists the rows of a window, in the order of its times. */
+export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
+  rows.set(order.rows.subarray(from, to));
+  budget.looks += count;
+  budget.charge(count * NEIGHBOUR);
+  return count;
+}
+
+/**
+ * Keeps those of the first `candidates` rows of the scratch memory's list that lie in all of some
+ * windows, of which there are two at most; returns their number. The sign bit says "outside", so a
+ * row is kept or overwritten without a branch to mispredict.
+ */
+export function keepInWindows(
+  { rows, budget }: Scratch,
+  candidates: number,
+  windows: readonly Window[],
+): number {
+  if (windows.length === 0) return candidates;
+  const [one, other = one] = windows;
+  const { ranks: ones, from: oneFrom, to: oneTo } = one!;
+  const { ranks: others, from: otherFrom, to: otherTo } = other!;
+  const [oneLast, otherLast] = [oneTo - 1, otherTo - 1];
+  let count = 0;
+  inStretches(budget, 0, candidates, windows.length * SCATTERED, (from, to) => {
+    let end = count;
+    for (let i = from; i < to; i++) {
+      const row = rows[i]!;
+      const a = ones[row]!;
+      const b = others[row]!;
+      rows[end] = row;
+      end += ~((a - oneFrom) | (oneLast - a) | (b - otherFrom) | (otherLast - b)) >>> 31;
+    }
+    count = end;
+  });
+  return count;
 }
 
 /** Nanoseconds that {@link listRows} takes, without the use of the rows afterwards. */
@@ -195,24 +212,4 @@ export function markWithin(
     count += bitCount(set);
   }
   return count;
-}
-
-/** Lists the rows of one window that lie in the other; returns where they end. */
-function listWithin(
-  { order: { rows } }: Window,
-  { ranks, from: least, to: behind }: Bounds,
-  list: Int32Array,
-  at: number,
-  from: number,
-  to: number,
-): number {
-  const last = behind - 1;
-  let end = at;
-  for (let rank = from; rank < to; rank++) {
-    const row = rows[rank]!;
-    const place = ranks[row]!;
-    list[end] = row;
-    end += ~((place - least) | (last - place)) >>> 31;
-  }
-  return end;
 }
