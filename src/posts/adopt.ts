@@ -26,9 +26,6 @@ export interface Adopter {
   readonly logger: Logger;
 }
 
-/** A post that a snapshot has. */
-export type Retirement = Pick<Post, 'sequence' | 'createdAt'>;
-
 /** A snapshot must leave 2^32 ids for posts. */
 const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
@@ -37,10 +34,15 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /**
  * Serves a new generation of the snapshot and all accepted points that it does not contain. One
  * whose id the snapshot uses for something else moves to a fresh id, on stable storage before
- * anybody sees it. Returns the posts that the snapshot has. Rejects with JournalUnavailable where
- * the journal cannot be written; what was served then stays.
+ * anybody sees it. Posts that the snapshot has and that are a day old at a time in milliseconds
+ * since the epoch are forgotten then. Rejects with JournalUnavailable where the journal cannot be
+ * written; what was served then stays.
  */
-export async function adopt(given: Generation, adopter: Adopter): Promise<readonly Retirement[]> {
+export async function adopt(
+  given: Generation,
+  adopter: Adopter,
+  now: number = steadyNow(),
+): Promise<void> {
   const { journal, writer, deltas, logger } = adopter;
   const taken = given.engine.dataset.byId.keys;
   // ids that are given are never taken back: those that leave no room do not count
@@ -48,7 +50,8 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
   const watermark = watermarkOf(generation, adopter);
   const beginning = deltas.begin(generation);
-  const retired: Retirement[] = [];
+  /** Sequences of the posts that the snapshot has and that are old enough. */
+  const old: number[] = [];
   /** The ids under which the posts that are kept were acknowledged. */
   const keptIds = new Set<number>();
   /** Up to which sequence posts were looked at. */
@@ -81,8 +84,9 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
     if (standing === 'kept') {
       keptIds.add(post.movedFrom ?? post.id);
       await beginning.add(acceptedOf(post));
-    } else if (standing === 'retired') retired.push({ sequence, createdAt });
-    else {
+    } else if (standing === 'retired') {
+      if (createdAt / 1000 + KEPT_MS <= now) old.push(sequence);
+    } else {
       const id = await journal.takeId();
       moves.push({ sequence, id, record: JSON.stringify({ ...JSON.parse(post.record), id }) });
     }
@@ -98,8 +102,9 @@ export async function adopt(given: Generation, adopter: Adopter): Promise<readon
     return deltas.serve(beginning, journal.state.lastSequence);
   });
   await done;
+  // what instances share is pruned by people
   if (isShared(journal)) journal.contains(watermark);
-  return retired;
+  else if (old.length > 0) await prune(old, journal, logger);
 }
 
 /** Why a snapshot with this largest id leaves no ids for posts, if it does not. */
@@ -115,27 +120,13 @@ function createdAtOf({ engine }: Generation, id: number): Microseconds | undefin
   return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
 }
 
-/**
- * Forgets those of the posts that a snapshot has that are a day old at a time in milliseconds since
- * the epoch. Returns the others, or all where that failed, and where instances share the journal,
- * which people prune.
- */
-export async function prune(
-  retired: readonly Retirement[],
-  journal: OwnJournal | SharedJournal,
-  logger: Logger,
-  now: number = steadyNow(),
-): Promise<readonly Retirement[]> {
-  const isOld = ({ createdAt }: Retirement): boolean => createdAt / 1000 + KEPT_MS <= now;
-  const old = retired.filter(isOld);
-  if (old.length === 0 || isShared(journal)) return retired;
+/** Forgets posts; where that fails, the next snapshot tries again. */
+async function prune(old: readonly number[], journal: OwnJournal, logger: Logger): Promise<void> {
   try {
-    await journal.prune(old.map(({ sequence }) => sequence));
+    await journal.prune(old);
     logger.info({ posts: old.length }, 'accepted points pruned: the snapshot has them');
-    return retired.filter((post) => !isOld(post));
   } catch (error) {
     logger.error({ err: error, posts: old.length }, 'accepted points not pruned');
-    return retired;
   }
 }
 

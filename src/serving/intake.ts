@@ -3,7 +3,7 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { isBucket } from '../formats/bucket.js';
 import { createThrottleMemory, type ThrottleMemory } from '../http/request/client.js';
 import type { TimeZone } from '../model/time-zone.js';
-import { acceptedOf, adopt, prune, type Retirement } from '../posts/adopt.js';
+import { acceptedOf, adopt } from '../posts/adopt.js';
 import { isShared, type Journal } from '../posts/journal.js';
 import {
   type ImageStore,
@@ -20,8 +20,8 @@ import { openConfiguredJournal } from './journals.js';
 
 /** How often it is looked whether points are accepted. */
 const TELL_MS = 250;
-/** How often posts that a snapshot has are removed, and what was left of uploads. */
-const [PRUNE_MS, SWEEP_MS] = [60_000, 3_600_000];
+/** How often it is looked what was left of uploads. */
+const SWEEP_MS = 3_600_000;
 
 /**
  * What accepts points, on the main thread; where points are only read it only serves generations.
@@ -33,11 +33,6 @@ export interface Intake {
   readonly throttles: ThrottleMemory | undefined;
   /** Serves a new generation, and with it what was accepted and waits. */
   readonly serve: Serve;
-  /**
-   * Once, when the first generation is served: removes what a process that was killed has left, and
-   * posts that the snapshot has and that are a day old; and again from time to time.
-   */
-  tidy(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -84,9 +79,7 @@ export async function openIntake(
     const reason = settings.journal === 'none' ? 'it was started so' : 'there is no place for them';
     current.tell({ posts: { accepted: false, reason: `points are only read: ${reason}` } });
     const serve: Serve = (generation) => current.publish(generation);
-    const nothing = async (): Promise<void> => {};
-    const none = { posts: undefined, journal, throttles: undefined };
-    return { ...none, serve, tidy: nothing, close: nothing };
+    return { posts: undefined, journal, throttles: undefined, serve, async close() {} };
   }
   const media = await openImages(settings, stats, logger);
   const deltas = new Deltas({ current, logger });
@@ -97,7 +90,6 @@ export async function openIntake(
   });
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
-  let retired: readonly Retirement[] = [];
   tell = () => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
@@ -109,7 +101,8 @@ export async function openIntake(
     });
   };
   const telling = setInterval(tell, TELL_MS).unref();
-  const tidying: NodeJS.Timeout[] = [];
+  await media?.sweep();
+  const sweeping = setInterval(() => media?.sweep(), SWEEP_MS).unref();
   stats.journal = journal;
   stats.deltas = deltas;
   return {
@@ -117,29 +110,12 @@ export async function openIntake(
     journal,
     throttles: createThrottleMemory(),
     async serve(generation) {
-      retired = await adopt(generation, { journal, writer, deltas, logger });
+      await adopt(generation, { journal, writer, deltas, logger });
       tell();
-    },
-    async tidy() {
-      let isPruning = false;
-      const forget = async (): Promise<void> => {
-        // on a slow disk the next ones would wait for this one, and posts for all of them
-        if (isPruning) return;
-        isPruning = true;
-        const before = retired;
-        const left = await prune(before, journal, logger);
-        // another snapshot may have come meanwhile
-        if (retired === before) retired = left;
-        isPruning = false;
-      };
-      await media?.sweep();
-      await forget();
-      tidying.push(setInterval(() => media?.sweep(), SWEEP_MS).unref());
-      tidying.push(setInterval(forget, PRUNE_MS).unref());
     },
     async close() {
       clearInterval(telling);
-      for (const timer of tidying) clearInterval(timer);
+      clearInterval(sweeping);
       await journal.close();
     },
   };

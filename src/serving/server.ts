@@ -129,7 +129,6 @@ async function start(
     showProgress(current, reloader.load()),
   ]);
   opened.push(() => web.close());
-  await intake.tidy();
   await web.warmUp(current.generation.engine.dataset);
   const [own, ...others] = sockets;
   const address = await web.listen(

@@ -7,7 +7,7 @@ import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
 import { rankOf } from '../../src/index/order.js';
 import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
-import { type Adopter, acceptedOf, adopt, prune, type Retirement } from '../../src/posts/adopt.js';
+import { type Adopter, acceptedOf, adopt } from '../../src/posts/adopt.js';
 import { createPostClock, PostStats, PostWriter } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { createBuilder } from '../../src/reload/build.js';
@@ -45,13 +45,16 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
     stats,
   });
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
-  let retired: readonly Retirement[] = [];
   const adopter: Adopter = {
     ...{ journal, writer, deltas, logger },
   };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
-  async function serve(records: readonly string[], watermark?: Watermark): Promise<void> {
+  async function serve(
+    records: readonly string[],
+    watermark?: Watermark,
+    now?: number,
+  ): Promise<void> {
     let path = join(folder, `${files++}.ndjson`);
     writeFileSync(path, records.map((record) => `${record}\n`).join(''));
     if (watermark !== undefined) {
@@ -61,7 +64,7 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
     }
     const generation = await build({ path, unless: undefined });
     if (generation === 'unchanged') throw new Error('nothing was built');
-    retired = await adopt(generation, adopter);
+    await adopt(generation, adopter, now);
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };
@@ -82,11 +85,8 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
     const { id, published } = current.generation.delta!;
     return ascending(id.subarray(0, published[0]));
   };
-  const pruneAt = async (now: number): Promise<void> => {
-    retired = await prune(retired, journal, logger, now);
-  };
   const merges = (): number => deltas.state.merges;
-  return { journal, writer, pruneAt, logs, serve, post, shows, waiting, merges };
+  return { journal, writer, logs, serve, post, shows, waiting, merges };
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
@@ -152,21 +152,18 @@ test('a watermark retires what it covers; that of another journal retires nothin
 });
 
 test('posts that a snapshot has are forgotten once they are a day old, and their keys with them', async () => {
-  const { journal, pruneAt, serve, post, waiting } = await start();
+  const { journal, serve, post, waiting } = await start();
   await serve([recordOf(1)]);
   const [first, second] = [await post('a'), await post('b')];
-  await serve([recordOf(1), first.record]);
   const day = 24 * 60 * 60 * 1000;
-  await pruneAt(Date.now() + day - 60_000);
+  await serve([recordOf(1), first.record], undefined, Date.now() + day - 60_000);
   assert.is(journal.state.posts, 2);
   assert.is((await post('a')).record, first.record);
   // an older snapshot has it back
-  await serve([recordOf(1)]);
+  await serve([recordOf(1)], undefined, Date.now() + 2 * day);
   assert.equal(waiting(), [first.id, second.id]);
-  await pruneAt(Date.now() + 2 * day);
   assert.is(journal.state.posts, 2, 'no snapshot has it');
-  await serve([recordOf(1), first.record]);
-  await pruneAt(Date.now() + day + 60_000);
+  await serve([recordOf(1), first.record], undefined, Date.now() + day + 60_000);
   assert.is(journal.state.posts, 1);
   assert.is.not((await post('a')).record, first.record);
 });
