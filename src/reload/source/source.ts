@@ -105,11 +105,8 @@ export interface Source {
   list(): Promise<readonly Candidate[]>;
   /** Makes a candidate of the last listing a local file. */
   open(candidate: Candidate, tell: Tell): Promise<Opened>;
-  /**
-   * Calls `onChange` whenever there may be something new, more often rather than too rarely;
-   * returns what ends it.
-   */
-  watch(onChange: () => void): () => Promise<void>;
+  /** Gives connections back that wait for the next question. */
+  close?(): void;
 }
 
 /** A file at an address, as it was when looked at. */
@@ -128,9 +125,7 @@ export interface RemotePart {
 }
 
 /** What has files: a web server, a bucket. */
-export interface Store {
-  /** What it is called in messages. */
-  readonly name: string;
+export interface Store extends Pick<Source, 'name' | 'close'> {
   /** The files that may be served, the newest first. Throws an InputError where there is none. */
   list(signal: AbortSignal): Promise<readonly RemoteFile[]>;
   /**
@@ -138,8 +133,6 @@ export interface Store {
    * than the one listed. The signal ends it.
    */
   read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
-  /** Gives connections back that wait for the next question. */
-  close?(): void;
 }
 
 /** A checksum file has a line a file. */
