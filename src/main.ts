@@ -74,6 +74,7 @@ program
   .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
   .addOption(maxInvalid())
   .addOption(timeZone())
+  .option('--notifications <file>', 'notifications to put in, NDJSON or JSON')
   .option(
     '--journal-through <journal:sequence>',
     'all posts of the journal of this name up to this sequence are in the input: a service ' +

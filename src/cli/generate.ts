@@ -86,7 +86,7 @@ async function writeNative(
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock: the same seed must give the same bytes
   const labels = { origin, createdAt: EXPORTED_AT };
-  return (await writeSorted(output, labels, blocks, options)).bytes;
+  return (await writeSorted(output, labels, blocks, [], options)).bytes;
 }
 
 /** One record a line. */

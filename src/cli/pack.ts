@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { PointBlock } from '../formats/block.js';
+import { readNotifications } from '../formats/files/notifications.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { Labels } from '../formats/native/encode.js';
@@ -17,6 +18,7 @@ import {
   type SnapshotReader,
   type Watermark,
 } from '../formats/snapshot.js';
+import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { counted, countPoints, megabytes, startProgress, whole } from '../serving/progress.js';
@@ -27,6 +29,8 @@ export interface PackOptions extends RunOptions, Leniency {
   /** The watermark; where absent, what a native input says. */
   readonly journalThrough?: Watermark;
   readonly further?: JournaledPoints;
+  /** A file of notifications to take instead of those that the input has. */
+  readonly notifications?: string;
 }
 
 /**
@@ -41,7 +45,7 @@ export async function packSnapshot(
   options: PackOptions = {},
 ): Promise<void> {
   await openTimeZone(options.timeZone);
-  refuseSameFile([input], output);
+  refuseSameFile([input, options.notifications], output);
   await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
@@ -87,6 +91,8 @@ async function packFile(
   let reader: SnapshotReader | undefined;
   let bytesRead = 0;
   try {
+    const { notifications: path } = options;
+    const notifications = path === undefined ? path : await readNotifications(path, { timeZone });
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
       timeZone,
@@ -106,14 +112,16 @@ async function packFile(
       requireWhole(input, report, options);
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
-      return [report, await writeSorted(to, labels, blocks, options)] as const;
+      const unseen = notifications ?? report.notifications;
+      return [report, await writeSorted(to, labels, blocks, unseen, options)] as const;
     });
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
     const rate = `${megabytes(bytesRead / seconds)}/s`;
     const lines = [
       `packed ${name} (${report.format}) into ${nameOf(output)}`,
-      `${counted(totals.points, 'point')}, ${counted(totals.blocks, 'block')}`,
+      `${counted(totals.points, 'point')}, ${counted(totals.notifications, 'notification')}, ` +
+        `${counted(totals.blocks, 'block')}`,
       `${megabytes(bytesRead)} read, ${megabytes(totals.bytes)} written in ` +
         `${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(totals.points / seconds))} points/s`,
       ...reportLines(report),
@@ -128,7 +136,7 @@ async function packFile(
 async function read(
   input: string,
   reader: SnapshotReader,
-  { signal, further }: PackOptions,
+  { signal, further, notifications }: PackOptions,
 ): Promise<readonly PointBlock[]> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =
@@ -145,6 +153,7 @@ async function read(
     audit?.check(block);
     blocks.push(block);
   }
+  if (notifications === undefined) audit?.checkNotifications(reader.report().notifications);
   return blocks;
 }
 
@@ -205,6 +214,7 @@ export async function writeSorted(
   output: Output,
   labels: Omit<Labels, 'count'>,
   blocks: readonly PointBlock[],
+  notifications: readonly Notification[],
   { progressTo, signal }: RunOptions,
 ): Promise<NativeTotals> {
   const bar = startProgress('Sorting', progressTo, countPoints);
@@ -221,7 +231,7 @@ export async function writeSorted(
     }
   }
   try {
-    return await writeBlocks(output, { ...labels, count }, sorted());
+    return await writeBlocks(output, { ...labels, count }, sorted(), notifications);
   } finally {
     bar.stop();
   }

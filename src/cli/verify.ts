@@ -75,6 +75,7 @@ async function read(
   }
   const load = reader.report();
   findings.load = load;
+  audit?.checkNotifications(load.notifications);
   if (load.invalid > allowed) {
     for (const text of problemTexts(load.problems)) findings.fail(text);
     findings.reasonCount = load.invalid;
@@ -153,6 +154,7 @@ function linesOf(path: string, findings: Findings): string[] {
   }
   if (load !== undefined) {
     lines.push(`  exported       ${formatUtc(Math.round(load.createdAt * 1000))}`);
+    lines.push(`  notifications  ${whole(load.notifications.length)}`);
     const { watermark } = load;
     if (watermark !== undefined) {
       lines.push(`  journal        ${watermark.journal} up to ${whole(watermark.sequence)}`);

@@ -1,3 +1,4 @@
+import type { Notification } from '../model/notification.js';
 import type { Problem } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { ColumnBlock, PointBlock } from './block.js';
@@ -30,6 +31,7 @@ export interface LoadReport {
   readonly unknownKeys: Readonly<Record<string, number>>;
   /** Times without an offset, where there are some, and the time zone that they were read by. */
   readonly localTimes?: { readonly count: number; readonly zone: string };
+  readonly notifications: readonly Notification[];
   /** Why the file is a page of a longer list; undefined where it is all of one. */
   readonly page: string | undefined;
   /** Changes whenever the content does: hexadecimal, the same for the same bytes. */

@@ -20,24 +20,23 @@ export interface Notification {
 
 /**
  * The one validator of a notification, whatever file it comes from. Returns the notification, or
- * every problem found. A time without an offset is of `zone`.
+ * every problem found. A `complete` record has every field; in others `seen` may be absent, which
+ * means false. A time without an offset is of `zone`, and wrong without one.
  */
 export function readNotification(
   record: unknown,
-  zone: TimeZone,
+  { complete, zone }: { readonly complete: boolean; readonly zone?: TimeZone },
 ): Notification | readonly Problem[] {
   const problems: Problem[] = [];
   const fail = (field: string, reason: string): void => void problems.push({ field, reason });
   const checkWhole = (field: string, value: unknown, least: 0 | 1): void => {
     if (isWhole(value, least)) return;
-    fail(
-      field,
-      value === undefined ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`,
-    );
+    const isAbsent = value === undefined && !complete;
+    fail(field, isAbsent ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`);
   };
   if (!isObject(record)) return [{ field: 'record', reason: 'must be an object' }];
   const { id, user, comment } = record;
-  const { seen = false } = record;
+  const seen = record['seen'] === undefined && !complete ? false : record['seen'];
   checkWhole('id', id, 1);
   checkWhole('user', user, 0);
   if (typeof seen !== 'boolean') fail('seen', 'must be true or false');

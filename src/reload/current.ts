@@ -71,7 +71,7 @@ export function createGeneration(parts: GenerationParts): Generation {
     parts,
     engine: new Engine(dataset),
     delta,
-    unseen: unseenByUser(extra),
+    unseen: unseenByUser([...report.notifications, ...extra]),
     tag,
     count: dataset.count,
     exportedAt: report.createdAt,

@@ -23,7 +23,7 @@ test('--help lists the commands, what each takes, and of every setting all there
   assert.is(program.code, 0);
   const commands: Readonly<Record<string, readonly string[]>> = {
     pack: [
-      ...['<input>', '<output>', '--max-invalid <number>'],
+      ...['<input>', '<output>', '--max-invalid <number>', '--notifications <file>'],
       ...['--allow-empty', 'standard input', 'standard output'],
     ],
     verify: ['<file>', '--max-invalid <number>', '--allow-empty'],

@@ -7,7 +7,14 @@ import { compactSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
 import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
-import { blockOf, CREATED_AT, point, readOnePass, writeNative } from '../support/native.js';
+import {
+  blockOf,
+  CREATED_AT,
+  notification,
+  point,
+  readOnePass,
+  writeNative,
+} from '../support/native.js';
 import { ROOT, runInThread } from '../support/service.js';
 import { ascending, assert, refusal, test } from '../support/uvu.js';
 
@@ -181,7 +188,7 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
         : watermark && { journal: 'fedcba9876543210', sequence: 3 };
     const [snapshot, output] = [join(folder, 'in.waypost'), join(folder, 'out.waypost')];
     const block = blockOf([point({ id: 1 }), point({ id: 30 }), ...more]);
-    writeNative(snapshot, [block], mark);
+    writeNative(snapshot, [block], [notification(1)], mark);
     for (let id = 11; id <= 16; id++) await journal.append(newPost(id));
     await journal.prune([2]);
     if (moved) await journal.move([moveOf(3, 13, 20)]);
@@ -192,7 +199,7 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     const [blocks, report] = await readOnePass(output);
     assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);
     const through = moved ? 7 : 6;
-    assert.is(report.watermark?.sequence, through);
+    assert.equal([report.watermark?.sequence, report.notifications.length], [through, 1]);
     // its time is that of the newest post
     assert.is(report.createdAt, newPost(16).createdAt / 1000);
     assert.ok(report.createdAt > CREATED_AT);

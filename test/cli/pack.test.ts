@@ -7,7 +7,14 @@ import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import { isKdSorted } from '../support/kd-order.js';
-import { CREATED_AT, point, readOnePass } from '../support/native.js';
+import {
+  blockOf,
+  CREATED_AT,
+  notification,
+  point,
+  readOnePass,
+  writeNative,
+} from '../support/native.js';
 import { textsOf } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
 import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
@@ -47,7 +54,7 @@ test('rows become a native file that verifies, the same one each time', async ()
   assert.is(report.createdAt, CREATED_AT);
   const bytes = fs.readFileSync(output);
   assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
-  assert.match(printed, /3 points, 1 block\n/);
+  assert.match(printed, /3 points, 0 notifications, 1 block\n/);
   assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
   const reader = openNative(output, {});
   assert.is(reader.origin, 'waypost pack, from rows.ndjson');
@@ -108,7 +115,7 @@ test('a packed file packed again stays the same', async () => {
   assert.ok(fs.readFileSync(first!).equals(fs.readFileSync(second!)));
 });
 
-test('a native file can be packed again, with its time', async () => {
+test('a native file can be packed again, with its time and its notifications', async () => {
   const output = join(makeFolder(), 'out.waypost');
   await pack(SAMPLE, output);
   const [before, after] = [await readOnePass(SAMPLE), await readOnePass(output)];
@@ -116,11 +123,19 @@ test('a native file can be packed again, with its time', async () => {
   assert.ok(before[0].length > 1);
   assert.is(after[0].length, 1);
   assert.equal(after[0].flatMap(textsOf), before[0].flatMap(textsOf));
+  assert.equal(after[1].notifications, before[1].notifications);
   assert.is(after[1].createdAt, CREATED_AT);
 });
 
-test('unknown keys are counted', async () => {
-  const { input, output } = rowsFile();
+test('notifications come from a file of their own where one is named, unknown keys are counted', async () => {
+  const { input, output, folder } = rowsFile();
+  const notificationsPath = join(folder, 'notifications.json');
+  fs.writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
+  const printed = await pack(input, output, { notifications: notificationsPath });
+  assert.match(printed, /2 notifications/);
+  assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
+  await pack(SAMPLE, output, { notifications: notificationsPath });
+  assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
   fs.writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"":2,'));
   const other = await pack(input, output);
   assert.match(other, /unknown keys dropped: photo \(1\), "" \(1\)$/);
@@ -161,6 +176,16 @@ test('a native file that does not verify is not packed again', async () => {
     await refused(pack(input, output), new RegExp(`^${input}: .*${why}`, 's'));
   }
   assert.equal(fs.readdirSync(folder), []);
+  // nor one with notifications of one id, unless others take their place
+  const input = join(folder, 'in.waypost');
+  const block = blockOf([point({ id: 1 })]);
+  writeNative(input, [block], [notification(7), notification(8), notification(7)]);
+  await refused(pack(input, output), /in.waypost: notification 7: the id occurs twice$/);
+  assert.equal(fs.readdirSync(folder), ['in.waypost']);
+  const notificationsPath = join(folder, 'notifications.ndjson');
+  fs.writeFileSync(notificationsPath, JSON.stringify(notification(9)));
+  const printed = await pack(input, output, { notifications: notificationsPath });
+  assert.match(printed, / 1 notification,/);
 });
 
 test('an invalid record refuses the input, unless it is allowed', async () => {
@@ -201,6 +226,7 @@ test('the input itself is not written over, whatever it is called', async () => 
     await refused(pack(input, output), /it is the input itself/);
   }
   await refused(pack(soft!, input), /it is the input itself/);
+  await refused(pack(SAMPLE, input, { notifications: hard! }), /the input itself/);
   assert.ok(fs.readFileSync(input).equals(before));
 });
 
@@ -209,6 +235,7 @@ test('what is not there is named', async () => {
   await refused(pack(join(folder, 'missing'), output), /missing/);
   await refused(pack(input, join(folder, 'no', 'out')), /there is no folder .*no$/);
   await refused(pack(input, folder), /it is a folder/);
+  await refused(pack(input, output, { notifications: join(folder, 'none') }), /none/);
   assert.equal(fs.readdirSync(folder), ['rows.ndjson']);
 });
 

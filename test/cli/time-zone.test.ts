@@ -2,7 +2,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
-import { readNotifications } from '../../src/formats/files/notifications.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import { type Envelope, LIST } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
@@ -53,12 +52,14 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
     [undefined, IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
     [HELSINKI, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
   ] as const) {
-    const [, said] = await saying((of) => packSnapshot(csv, packed, of), zone);
+    const [, said] = await saying(
+      (of) => packSnapshot(csv, packed, { ...of, notifications }),
+      zone,
+    );
     assert.match(said, `\n2 times without an offset, read as ${zone ?? 'UTC'} (--time-zone)\n`);
-    const { blocks } = await readAll(packed);
+    const { blocks, report } = await readAll(packed);
     assert.equal(timesOf(recordsOf(blocks)), expected);
-    const [told] = await readNotifications(notifications, { timeZone: zone });
-    assert.is(told?.comment.created_at, midnight);
+    assert.is(report.notifications[0]?.comment.created_at, midnight);
   }
   assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
   assert.not.match((await saying((of) => verify(packed, of)))[1], 'without an offset');

@@ -11,6 +11,7 @@ import { renderPoint } from '../../src/model/point.js';
 import {
   blockOf,
   CREATED_AT,
+  notification,
   point,
   readInPlace,
   readOnePass,
@@ -47,11 +48,12 @@ test('a good native file: what it holds', async () => {
   ];
   const modified_at = '2024-01-01T00:00:00Z';
   const last = point({ id: 4, lat: 0, lon: 180, modified_at, tags: ['b'] });
-  writeNative(path, [blockOf(first), blockOf([last])]);
+  writeNative(path, [blockOf(first), blockOf([last])], [notification(1)]);
   await says(path, 0, [
     /good.waypost: native, 3 points, 2 blocks\n/,
     /origin +a test\n/,
     /exported +2023-05-01T12:00:00.000000\+00:00\n/,
+    /notifications +1\n/,
     /extent +lon -180 to 180, lat -7 to 60.5\n/,
     /created +2023-05-01T12:00:00.000000\+00:00 to 2023-05-01T12:00:00/,
     /modified +2023-05-01T12:00:00.000000\+00:00 to 2024-01-01T00:00:00/,
@@ -170,8 +172,12 @@ test('a record that is not what the API renders, or not what its columns say, is
   }
 });
 
-test('nothing that can be opened is not good', async () => {
-  await says(join(makeFolder(), 'missing'), 1, [/^not good, for 1 reason:\n.*missing/]);
+test('two notifications of one id, or nothing that can be opened, are not good', async () => {
+  const folder = makeFolder();
+  const path = join(folder, 'told.waypost');
+  writeNative(path, [], [notification(1), notification(2), notification(1)]);
+  await says(path, 1, [/notification 1: the id occurs twice/]);
+  await says(join(folder, 'missing'), 1, [/^not good, for 1 reason:\n.*missing/]);
 });
 
 test('nothing in a file commands the terminal that it is told about on', async () => {

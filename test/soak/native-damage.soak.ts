@@ -98,8 +98,8 @@ test('objects that are no maps, or claim more than they have, are refused', () =
       'maps a million deep': Buffer.alloc(1_000_000, Buffer.from('81a161')),
       'two objects': Buffer.concat([pack({ type: 'columns' }), pack(1)]),
       'a record of another packer': pack(new Map([[new Date(), new Set([1])]])),
-      'a list that lies': Buffer.concat([
-        ...[Buffer.from('82', 'hex'), pack('type'), pack('columns'), pack('statuses')],
+      'a list in notifications that lies': Buffer.concat([
+        ...[Buffer.from('82', 'hex'), pack('type'), pack('notifications'), pack('items')],
         Buffer.from('ddffffffff', 'hex'),
       ]),
     };

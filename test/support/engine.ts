@@ -55,6 +55,7 @@ export function readerOfBlocks(
       invalid: 0,
       problems: [],
       unknownKeys: {},
+      notifications: [],
       page: undefined,
       digest: 'test',
       createdAt: 0,

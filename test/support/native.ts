@@ -47,6 +47,7 @@ export function blockOf(points: readonly Point[]): PointBlock {
 export function writeNative(
   path: string,
   blocks: readonly PointBlock[],
+  notifications: readonly Notification[] = [],
   watermark?: Watermark,
 ): NativeTotals {
   const fd = openSync(path, 'wx');
@@ -55,7 +56,7 @@ export function writeNative(
     const labels = { origin: 'a test', count, createdAt: CREATED_AT, watermark };
     const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
     for (const block of blocks) writer.write(block);
-    return writer.finish();
+    return writer.finish(notifications);
   } finally {
     closeSync(fd);
   }
@@ -112,13 +113,13 @@ export function notification(id: number, text = 'look at this'): Notification {
   return { id, user: 7, seen: id % 2 === 0, comment };
 }
 
-/** Two blocks, 1.1 kB. */
+/** Two blocks and two notifications, 1.5 kB. */
 export async function withSample(
   run: (bytes: Buffer, path: string) => Promise<void>,
 ): Promise<void> {
   const path = join(makeFolder(), 'sample.waypost');
   const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
-  writeNative(path, [first, blockOf([point({ id: 3 })])]);
+  writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);
   await run(readFileSync(path), path);
 }
 

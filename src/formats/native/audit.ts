@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Notification } from '../../model/notification.js';
 import { type Point, readPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/units.js';
 import { attributesOf } from '../attributes.js';
@@ -15,7 +16,7 @@ export class NativeAudit {
   readonly #onReason: (reason: string) => void;
   #points = 0;
 
-  /** `onReason` hears what is wrong with each record that breaks a rule. */
+  /** `onReason` hears what is wrong with each record or notification that breaks a rule. */
   constructor(onReason: (reason: string) => void) {
     this.#onReason = onReason;
   }
@@ -34,6 +35,13 @@ export class NativeAudit {
       if (said?.[i] !== own?.[i]) reason ??= `says ${own?.[i]}, its columns ${said?.[i]}`;
       if (reason !== undefined) this.#fail(block.id[i]!, reason);
       else if (!this.#ids.add(block.id[i]!)) this.#fail(block.id[i]!, 'the id occurs twice');
+    }
+  }
+
+  checkNotifications(notifications: readonly Notification[]): void {
+    const ids = new IdSet();
+    for (const { id } of notifications) {
+      if (!ids.add(id)) this.#onReason(`notification ${id}: the id occurs twice`);
     }
   }
 

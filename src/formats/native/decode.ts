@@ -1,5 +1,7 @@
 // without the streams of the whole package, which take longer to load than a small file
 import { Unpackr } from 'msgpackr/unpack';
+import { type Notification, readNotification } from '../../model/notification.js';
+import type { Problem } from '../../model/point.js';
 import { type InputError, show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
 import { IMAGE, isObject, isWhole, PROCESSED } from '../../model/units.js';
@@ -12,7 +14,12 @@ import {
 import { isStored, LEAST_RECORD_BYTES, renderedLength } from '../record-layout.js';
 import type { Watermark } from '../snapshot.js';
 import type { Labels } from './encode.js';
-import { FORMAT_VERSION, type FooterObject, MAX_RECORDS_SIZE } from './format.js';
+import {
+  FORMAT_VERSION,
+  type FooterObject,
+  MAX_FRAME_NOTIFICATIONS,
+  MAX_RECORDS_SIZE,
+} from './format.js';
 
 /** Makes the error for a reason; knows the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
@@ -104,13 +111,11 @@ function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
 
 export function readFooter(fields: Fields, fail: Fail): FooterObject {
   if (fields['type'] !== 'footer') throw fail('expected the footer');
-  if (wholeNumber(fields, 'notifications', fail) > 0) {
-    throw fail('it has notifications, which are served from a file of their own: pack it again');
-  }
   return {
     type: 'footer',
     blocks: wholeNumber(fields, 'blocks', fail),
     points: wholeNumber(fields, 'points', fail),
+    notifications: wholeNumber(fields, 'notifications', fail),
     crc: wholeNumber(fields, 'crc', fail),
   };
 }
@@ -150,6 +155,24 @@ export function readColumns(
   return { block: { ...block, attributes }, recordsSize, recordsCrc };
 }
 
+export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
+  const items: unknown = fields['items'];
+  if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {
+    throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
+  }
+  return items.map((item: unknown, index) =>
+    checkNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
+  );
+}
+
+function checkNotification(item: unknown, fail: Fail): Notification {
+  asFields(asFields(item, 'it', fail)['comment'], 'comment', fail);
+  const result = readNotification(item, { complete: true });
+  if ('id' in result) return result;
+  const [{ field, reason }] = result as readonly [Problem];
+  throw fail(`${field} ${reason}`);
+}
+
 /**
  * The bytes of a column, whose size is a multiple of 4 where none is given: a view of the object
  * that was decoded. What the decoder makes of msgpackr's own type for arrays is no `bin`.
@@ -186,6 +209,11 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
   if (total !== recordsSize) {
     throw fail(`the column length adds up to ${total}, records_size is ${recordsSize}`);
   }
+}
+
+function asFields(value: unknown, name: string, fail: Fail): Fields {
+  if (!isObject(value)) throw fail(`${name} must be a map`);
+  return value;
 }
 
 function wholeNumber(fields: Fields, key: string, fail: Fail): number {

@@ -1,7 +1,9 @@
 import { Packr } from 'msgpackr';
+import type { Notification } from '../../model/notification.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
 import type { Watermark } from '../snapshot.js';
 import {
+  ARRAY32_MARK,
   BIN32_MARK,
   FORMAT_VERSION,
   type FooterObject,
@@ -79,14 +81,34 @@ export function binMark(size: number): Uint8Array {
   return mark(BIN32_MARK, size);
 }
 
+/** The object of a notifications frame around items that are encoded already. */
+export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
+  const list = Buffer.concat([mark(ARRAY32_MARK, items.length), ...items]);
+  return map({ type: packr.pack('notifications'), items: list });
+}
+
+export function notificationObject({ id, user, seen, comment }: Notification): Uint8Array {
+  return packr.pack({
+    id: integer(id),
+    user: integer(user),
+    seen,
+    comment: {
+      id: integer(comment.id),
+      user: integer(comment.user),
+      created_at: comment.created_at,
+      comment: wellFormed(comment.comment),
+      map_data_point: integer(comment.map_data_point),
+    },
+  });
+}
+
 /** A footer, always of the same size. */
 export function footerObject(totals: Omit<FooterObject, 'type'>): Uint8Array {
   return map({
     type: packr.pack('footer'),
     blocks: uint32(totals.blocks),
     points: uint32(totals.points),
-    // of older files, which had them
-    notifications: uint32(0),
+    notifications: uint32(totals.notifications),
     crc: uint32(totals.crc),
   });
 }

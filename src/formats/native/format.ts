@@ -11,6 +11,9 @@ export const UINT32_BYTES = 5;
 /** The first byte of the longest form of MessagePack's `bin`. */
 export const BIN32_MARK = 0xc6;
 
+/** The first byte of the longest form of an array. */
+export const ARRAY32_MARK = 0xdd;
+
 /** A frame is the length of its object, the object, and the object's CRC-32. */
 export const FRAME_OVERHEAD: number = UINT32_BYTES * 2;
 
@@ -27,11 +30,14 @@ export const MAX_RECORDS_SIZE: number = 32 * 1024 * 1024;
 export const MAX_RECORDS_BYTES: number = MAX_RECORDS_SIZE + 5;
 /** A tag has 4 bytes of a record at least, and its number 4 bytes; a text has 5 bytes before it. */
 export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * 61 + 3 * MAX_RECORDS_SIZE + 2048;
+export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
+export const MAX_FRAME_NOTIFICATIONS = 65_536;
 
 export interface FooterObject {
   readonly type: 'footer';
   readonly blocks: number;
   readonly points: number;
+  readonly notifications: number;
   /** CRC-32 over the CRC-32s (four bytes each, little-endian) of all frames before, in order. */
   readonly crc: number;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { release } from '../../model/memory.js';
+import type { Notification } from '../../model/notification.js';
 import { cut, InputError, show } from '../../model/quote.js';
 import {
   allocateColumns,
@@ -17,7 +18,14 @@ import {
   type TwoPassReader,
   type Watermark,
 } from '../snapshot.js';
-import { decodeMap, decodeRecords, readColumns, readFooter, readHeader } from './decode.js';
+import {
+  decodeMap,
+  decodeRecords,
+  readColumns,
+  readFooter,
+  readHeader,
+  readNotifications,
+} from './decode.js';
 import type { Labels } from './encode.js';
 import {
   FOOTER_FRAME_BYTES,
@@ -25,6 +33,7 @@ import {
   LEAST_POINT_BYTES,
   MAX_COLUMNS_BYTES,
   MAX_HEADER_BYTES,
+  MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_BYTES,
 } from './format.js';
 import {
@@ -35,6 +44,8 @@ import {
   failAt,
   frameBytes,
 } from './frame-file.js';
+
+const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
 /** A native file; also says where its points come from, and the digest of its report. */
 export interface NativeReader extends TwoPassReader {
@@ -74,6 +85,7 @@ class Reader implements NativeReader {
   readonly #onProgress: Progress | undefined;
   #bytesRead = 0;
   #records: RecordsPlace[] = [];
+  #notifications: Notification[] = [];
   #columnsDone = false;
   #recordsDone = false;
 
@@ -129,6 +141,7 @@ class Reader implements NativeReader {
       invalid: 0,
       problems: [],
       unknownKeys: {},
+      notifications: this.#notifications,
       page: undefined,
       digest: this.digest,
       createdAt: this.#ends.header.createdAt,
@@ -153,25 +166,32 @@ class Reader implements NativeReader {
     const { headerPlace, footerPlace } = this.#ends;
     this.#columnsDone = this.#recordsDone = false;
     this.#records = [];
+    this.#notifications = [];
     this.#bytesRead = 0;
     this.#advance(MAGIC.length + frameBytes(headerPlace));
     let crcs = addCrc(0, headerPlace.crc);
     let points = 0;
+    let blocksEnded = false;
     let position = MAGIC.length + frameBytes(headerPlace);
     while (position < footerPlace.position) {
       const frame = this.#file.frame(
-        this.#file.place(position, footerPlace.position, MAX_COLUMNS_BYTES),
+        this.#file.place(position, footerPlace.position, MAX_MAP_BYTES),
       );
       const fail = failAt(this.#file, frame);
       const fields = decodeMap(frame.object, fail);
-      const { type } = fields;
-      if (type !== 'columns') {
+      if (fields['type'] === 'notifications') {
+        blocksEnded = true;
+        for (const item of readNotifications(fields, fail)) this.#notifications.push(item);
+      } else if (fields['type'] !== 'columns' || blocksEnded) {
+        const { type } = fields;
         const shown = typeof type === 'string' ? cut(type) : show(type);
         throw fail(`a frame of type ${shown} has no place here`);
       }
       position += frameBytes(frame);
       crcs = addCrc(crcs, frame.crc);
       this.#advance(frameBytes(frame));
+      if (blocksEnded) continue;
+
       const columns = readColumns(fields, this.#records.length, fail, take);
       // from here on other bytes are read to where those of the fields are
       const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
@@ -194,8 +214,13 @@ class Reader implements NativeReader {
 
   #checkTotals(points: number, crc: number): void {
     const { footer, footerPlace } = this.#ends;
-    const found = { blocks: this.#records.length, points, crc };
-    for (const key of ['blocks', 'points', 'crc'] as const) {
+    const found = {
+      blocks: this.#records.length,
+      points,
+      notifications: this.#notifications.length,
+      crc,
+    };
+    for (const key of ['blocks', 'points', 'notifications', 'crc'] as const) {
       if (found[key] !== footer[key]) {
         throw this.#file.broken(
           footerPlace.position,

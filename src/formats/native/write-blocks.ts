@@ -1,4 +1,5 @@
 import { type Offer, startThread } from '../../model/calls.js';
+import type { Notification } from '../../model/notification.js';
 import { memoryOfBlock, type PointBlock } from '../block.js';
 import { writeAll } from '../system-files.js';
 import type { Labels } from './encode.js';
@@ -15,7 +16,7 @@ export interface Output {
 const MIN_THREAD_POINTS = 65_536;
 
 /**
- * Writes blocks as {@link NativeWriter} does. Large files are written by a thread,
+ * Writes blocks and notifications as {@link NativeWriter} does. Large files are written by a thread,
  * each block while the next one is made: its memory is gone then. Throws what the blocks and the
  * writer throw.
  */
@@ -23,6 +24,7 @@ export async function writeBlocks(
   { put, fd }: Output,
   labels: Labels,
   blocks: AsyncIterable<PointBlock>,
+  notifications: readonly Notification[],
 ): Promise<NativeTotals> {
   if (fd === undefined || labels.count < MIN_THREAD_POINTS) {
     const parts: Uint8Array[] = [];
@@ -31,7 +33,7 @@ export async function writeBlocks(
       writer.write(block);
       for (const bytes of parts.splice(0)) await put(bytes);
     }
-    const totals = writer.finish();
+    const totals = writer.finish(notifications);
     for (const bytes of parts) await put(bytes);
     return totals;
   }
@@ -52,7 +54,7 @@ export async function writeBlocks(
       written.catch(() => {});
     }
     await written;
-    return await calls.call('finish');
+    return await calls.call('finish', notifications);
   } finally {
     await thread.terminate();
   }
@@ -65,7 +67,7 @@ function writingTo(fd: number, labels: Labels) {
   const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
   return {
     write: (block: PointBlock): void => writer.write(block),
-    finish: (): NativeTotals => writer.finish(),
+    finish: (notifications: readonly Notification[]): NativeTotals => writer.finish(notifications),
   };
 }
 

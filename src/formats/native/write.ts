@@ -1,4 +1,5 @@
 import { crc32 } from 'node:zlib';
+import type { Notification } from '../../model/notification.js';
 import { attributesOf } from '../attributes.js';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../block.js';
 import { MAGIC } from '../snapshot.js';
@@ -8,13 +9,19 @@ import {
   footerObject,
   headerObject,
   type Labels,
+  notificationObject,
+  notificationsObject,
   uint32,
 } from './encode.js';
-import { MAX_RECORDS_SIZE } from './format.js';
+import { MAX_FRAME_NOTIFICATIONS, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_SIZE } from './format.js';
+
+// with room for the map around them
+const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
 
 export interface NativeTotals {
   readonly points: number;
   readonly blocks: number;
+  readonly notifications: number;
   readonly bytes: number;
 }
 
@@ -64,8 +71,27 @@ export class NativeWriter {
   }
 
   /** Writes what stands behind the blocks. */
-  finish(): NativeTotals {
-    const totals = { points: this.#points, blocks: this.#blocks };
+  finish(notifications: readonly Notification[] = []): NativeTotals {
+    let pending: Uint8Array[] = [];
+    let bytes = 0;
+    const flush = (): void => {
+      if (pending.length > 0) this.#frame([notificationsObject(pending)]);
+      pending = [];
+      bytes = 0;
+    };
+    for (const item of notifications) {
+      const object = notificationObject(item);
+      if (object.length > MAX_ITEMS_BYTES) {
+        throw new RangeError(`notification ${item.id} is too long: ${object.length} bytes`);
+      }
+      const isFull = pending.length === MAX_FRAME_NOTIFICATIONS;
+      if (isFull || bytes + object.length > MAX_ITEMS_BYTES) flush();
+      pending.push(object);
+      bytes += object.length;
+    }
+    flush();
+    const [blocks, points] = [this.#blocks, this.#points];
+    const totals = { points, blocks, notifications: notifications.length };
     this.#frame([footerObject({ ...totals, crc: crc32(Uint32Array.from(this.#crcs)) })]);
     return { ...totals, bytes: this.#bytes };
   }

@@ -122,6 +122,7 @@ export class RowsReader implements SnapshotReader {
       invalid: this.#problems.invalid,
       problems: this.#problems.first,
       unknownKeys: this.#unknownKeys.counts(),
+      notifications: [],
       page: this.#page,
       digest: this.#source.digest(),
       createdAt: this.#options.exportedAt ?? this.#source.modifiedAt,

@@ -3,6 +3,7 @@ import { renderedLength, storePoint } from '../../../src/formats/record-layout.j
 import {
   frame,
   framesOf,
+  notification,
   type Piece,
   point,
   putTogether,
@@ -31,11 +32,12 @@ test('the forger of the tests below makes good files, with shorter forms than ou
     writeFileSync(path, forged);
     const after = await readOnePass(path);
     assert.ok(Buffer.from(after[0][1]!.records).equals(before[0][1]!.records));
+    assert.equal(after[1].notifications, before[1].notifications);
     assert.is(readInPlace(path)[1].points, 3);
   }));
 
 /** Index of each piece of the sample. */
-const [HEADER, COLUMNS, RECORDS, COLUMNS_2, RECORDS_2, FOOTER] = [0, 1, 2, 3, 4, 5];
+const [HEADER, COLUMNS, RECORDS, COLUMNS_2, RECORDS_2, NOTES, FOOTER] = [0, 1, 2, 3, 4, 5, 6];
 
 type Edit = (pieces: Piece[]) => unknown;
 const set =
@@ -55,6 +57,9 @@ const column = (key: string, value: number): Edit => {
   bytes.writeDoubleLE(value, 8);
   return set(COLUMNS, { [key]: bytes });
 };
+const note = (fields: object): Edit => set(NOTES, { items: [{ ...notification(1), ...fields }] });
+const noteComment = (fields: object): Edit =>
+  note({ comment: { ...notification(1).comment, ...fields } });
 
 /** To make text of it calls what is no function. */
 const UNSHOWABLE = { toString: 5, valueOf: 5 };
@@ -66,8 +71,8 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
   [set(HEADER, { version: UNSHOWABLE }), /got \{"toString":5/],
   [set(COLUMNS, { count: UNSHOWABLE }), /count must be .* got \{"toString"/],
   [set(COLUMNS, { index: UNSHOWABLE }), /got block \{"toString"/],
-  [set(COLUMNS_2, { type: UNSHOWABLE }), /type \{"toString":5,/],
-  [set(COLUMNS_2, { type: 'x'.repeat(1e6) }), /type x{60}… has no/],
+  [set(NOTES, { type: UNSHOWABLE }), /type \{"toString":5,/],
+  [set(NOTES, { type: 'x'.repeat(1e6) }), /type x{60}… has no/],
   [set(HEADER, { type: 'columns' }), /expected the header/],
   [set(HEADER, { origin: null }), /origin must be text/],
   [set(HEADER, { journal_through: '7' }), /journal_through must be a whole/],
@@ -78,10 +83,10 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
   [bothEnds(4), /footer says points 4, the frames before it have 3/],
   [bothEnds(2 ** 32 - 1), /4294967295 points cannot be in a file of \d+ bytes/],
   [set(FOOTER, { blocks: 3 }), /footer says blocks 3/],
-  [set(FOOTER, { notifications: 9 }), /it has notifications, which .* pack it again/],
+  [set(FOOTER, { notifications: 9 }), /notifications 9/],
   [set(FOOTER, { crc: 1 }), /footer says crc 1/],
   [set(FOOTER, { type: 'header' }), /expected the footer/],
-  [set(COLUMNS_2, { type: 'photographs000' }), /photographs000/],
+  [set(NOTES, { type: 'photographs000' }), /photographs000/],
   [set(COLUMNS_2, { index: 2 }), /expected block 1, got block 2/],
   [set(COLUMNS, { count: 0 }), /1 to 65536 points, got 0/],
   [set(COLUMNS, { count: 65_537 }), /1 to 65536 points/],
@@ -149,6 +154,21 @@ const WRONG: readonly (readonly [Edit, RegExp])[] = [
       set(COLUMNS, { length: bytes32(70, (pieces[RECORDS]!.length as number) - 70) })(pieces),
     /record 0 of the block is none/,
   ],
+  [
+    (pieces) => pieces.splice(FOOTER, 0, ...pieces.slice(COLUMNS, COLUMNS + 2)),
+    /type columns has no place here/,
+  ],
+  [set(NOTES, { items: {} }), /items must be a list/],
+  [set(NOTES, { items: ['hello'] }), /notification 0.*must be a map/],
+  [note({ id: undefined }), /id must be a whole number/],
+  [note({ user: -7 }), /user must be a whole number/],
+  [note({ seen: 1 }), /seen must be/],
+  [note({ comment: null }), /comment must be a map/],
+  [noteComment({ comment: 5 }), /comment.comment must be text/],
+  [noteComment({ comment: 'a\0b' }), /comment.comment must not contain a NUL/],
+  [note({ id: 0 }), /id must be a whole number from 1/],
+  [noteComment({ created_at: 'today' }), /comment.created_at/],
+  [noteComment({ map_data_point: 0.5 }), /map_data_point must be/],
 ];
 
 test('what is wrong is refused though every checksum is right', () =>

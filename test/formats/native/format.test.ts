@@ -14,6 +14,7 @@ import type { RecordTexts } from '../../../src/model/point.js';
 import { InputError } from '../../../src/model/quote.js';
 import {
   blockOf,
+  notification,
   type Piece,
   point,
   putTogether,
@@ -41,7 +42,7 @@ function writeFixtures(folder: string): void {
   const hello = point({ id: 7, comment: 'Hi', lat: 60.25, lon: -0.5 });
   writeNative(file('one'), [blockOf([hello])]);
 
-  writeNative(file('watermark'), [blockOf([hello])], WATERMARK);
+  writeNative(file('watermark'), [blockOf([hello])], [], WATERMARK);
   const blocks = [
     blockOf([
       point({ id: 1, comment: 'työ 😀', tags: ['Noise', '景色'] }),
@@ -49,7 +50,7 @@ function writeFixtures(folder: string): void {
     ]),
     blockOf([point({ id: 3, lat: 0, lon: 0, modified_at: '2023-06-01T09:00:00.5+03:00' })]),
   ];
-  writeNative(file('sample'), blocks);
+  writeNative(file('sample'), blocks, [notification(1), notification(2)]);
   const sample = readFileSync(file('sample'));
 
   const forge = (name: string, edit: (pieces: Piece[]) => unknown): void => {
@@ -143,7 +144,9 @@ test('a MessagePack library that knows nothing of frames reads a file as a strea
     crcs = crc32(Uint32Array.of(crc as number), crcs);
   }
   assert.equal(ids, [1, 2, 3]);
-  assert.equal(types, ['header', 'columns', 'records', 'columns', 'records', 'footer']);
+  assert.equal(types, [
+    ...['header', 'columns', 'records', 'columns', 'records', 'notifications', 'footer'],
+  ]);
   assert.is(crc32('123456789'), 0xcbf43926);
   assert.equal(pack('waypost'), Buffer.from('a7776179706f7374', 'hex'));
 });

@@ -6,12 +6,13 @@ import { contentDigest } from '../../../src/formats/files/open.js';
 import { sortBlocks } from '../../../src/formats/native/sort.js';
 import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import { renderedLength } from '../../../src/formats/record-layout.js';
+import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { CHARACTER } from '../../support/characters.js';
 import * as native from '../../support/native.js';
 import { assert, failure, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
 
-const { blockOf, CREATED_AT, point, readInPlace, readOnePass, writeNative } = native;
+const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;
 
 const degrees = (limit: number): fc.Arbitrary<number> =>
   fc.oneof(
@@ -49,15 +50,27 @@ const blocks = fc.array(
     .map(blockOf),
   { maxLength: 5 },
 );
+const wholeId = fc.maxSafeNat().map((id) => Math.max(id, 1));
+const notifications = fc.array(
+  fc
+    .tuple(wholeId, fc.boolean(), wholeId, time, anyText)
+    .map(([id, seen, user, created, comment]) => {
+      const created_at = `${created.slice(0, -1)}000+00:00`;
+      return { id, user, seen, comment: { id, user, created_at, comment, map_data_point: user } };
+    }),
+  { maxLength: 5 },
+);
+
 const folder = makeFolder();
 let files = 0;
 
 /** What a file of these has, which must be the same in one pass, in place, and by its digest. */
-async function written(blocks: readonly PointBlock[]) {
+async function written(blocks: readonly PointBlock[], notes: Notification[] = []) {
   const path = join(folder, `${files++}.waypost`);
-  const totals = writeNative(path, blocks);
+  const totals = writeNative(path, blocks, notes);
   const [one, report] = await readOnePass(path);
   same(one, blocks);
+  assert.equal(report.notifications, notes);
   assert.is(report.points, totals.points);
   assert.is(report.createdAt, CREATED_AT);
   assert.is(totals.bytes, statSync(path).size);
@@ -69,8 +82,8 @@ async function written(blocks: readonly PointBlock[]) {
 }
 
 test('what is written is read back, in one pass and in place', async () => {
-  const property = fc.asyncProperty(blocks, async (some) => {
-    await written(some);
+  const property = fc.asyncProperty(blocks, notifications, async (some, notes) => {
+    await written(some, notes);
   });
   await fc.assert(property, { numRuns: rounds(300) });
   assert.is((await written([])).totals.points, 0);
@@ -93,7 +106,7 @@ test('the digest of a file is told by its ends, and the rest is read where it is
 test('the largest block, and one point more', async () => {
   const one = blockOf([point({ id: 1 })]);
   assert.is((await written([repeat(one, MAX_BLOCK_POINTS), one])).totals.blocks, 2);
-  unwritable([repeat(one, MAX_BLOCK_POINTS + 1)], /65536/);
+  unwritable([repeat(one, MAX_BLOCK_POINTS + 1)], [], /65536/);
 });
 
 test('points with more bytes than a block may have become several blocks', async () => {
@@ -101,11 +114,27 @@ test('points with more bytes than a block may have become several blocks', async
   const long = blockOf([point({ id: 1, comment: 'x'.repeat(MAX_RECORD_BYTES - empty) })]);
   assert.is(renderedLength(long.records), MAX_RECORD_BYTES);
   const block = repeat(long, 257);
-  unwritable([block], /at most 65536 points and 33554432 bytes/);
+  unwritable([block], [], /at most 65536 points and 33554432 bytes/);
   const sorted = [...sortBlocks([block])];
   assert.equal(pluck(sorted, 'count'), [128, 128, 1]);
   assert.ok(Buffer.concat(sorted.map((each) => each.records)).equals(block.records));
   assert.is((await written(sorted)).totals.blocks, 3);
+});
+
+test('many notifications are many frames, and one longer than a frame is not written', async () => {
+  const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
+  const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
+  await written([blockOf([point({ id: 1 })])], [...many, ...long]);
+  const frame = 16 * 1024 * 1024;
+  unwritable([], [notification(1, 'x'.repeat(frame - 100))], /notification 1 is too long/);
+  await written([], [notification(1, 'x'.repeat(frame - 250))]);
+});
+
+test('half a surrogate pair, which has no UTF-8, becomes a replacement character', async () => {
+  const path = join(folder, 'half.waypost');
+  writeNative(path, [], [notification(1, 'a\ud83db')]);
+  const [, report] = await readOnePass(path);
+  assert.is(report.notifications[0]!.comment.comment, 'a\ufffdb');
 });
 
 test('the same points make the same bytes and the same digest, others do not', async () => {
@@ -118,11 +147,11 @@ test('the same points make the same bytes and the same digest, others do not', a
   assert.is(same.report.digest, first.report.digest);
   assert.is.not(other.report.digest, first.report.digest);
   const block = blockOf([point({ id: 1 })]);
-  unwritable([{ ...block, records: block.records.subarray(1) }], /add up/);
+  unwritable([{ ...block, records: block.records.subarray(1) }], [], /add up/);
 });
 
-function unwritable(blocks: PointBlock[], why: RegExp): void {
-  assert.throws(() => writeNative(join(folder, `${files++}`), blocks), why);
+function unwritable(blocks: PointBlock[], notes: Notification[], why: RegExp): void {
+  assert.throws(() => writeNative(join(folder, `${files++}`), blocks, notes), why);
 }
 
 function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void {
@@ -168,7 +197,7 @@ async function writing(path: string, blocks: AsyncIterable<PointBlock>): Promise
   const fd = openSync(path, 'w');
   try {
     const put = async (): Promise<void> => assert.unreachable('the thread writes');
-    return await writeBlocks({ fd, put }, MANY, blocks);
+    return await writeBlocks({ fd, put }, MANY, blocks, [notification(1)]);
   } finally {
     closeSync(fd);
   }
@@ -177,7 +206,7 @@ async function writing(path: string, blocks: AsyncIterable<PointBlock>): Promise
 test('a thread writes the same bytes to a file as go to a stream', async () => {
   const parts: Uint8Array[] = [];
   const output = { put: async (bytes: Uint8Array) => void parts.push(bytes) };
-  const totals = await writeBlocks(output, MANY, madeBlocks());
+  const totals = await writeBlocks(output, MANY, madeBlocks(), [notification(1)]);
   const path = join(folder, 'thread');
   assert.equal(await writing(path, madeBlocks()), totals);
   assert.ok(readFileSync(path).equals(Buffer.concat(parts)));
