@@ -1,3 +1,6 @@
+/** The access path to a page for which nothing had to be taken. */
+const NO_PATH = 'nothing';
+
 /**
  * What a question may cost at once, beside those of others, in nanoseconds by the planner's costs:
  * a millisecond, or two on hostile data.
@@ -21,6 +24,13 @@ export const EXCEEDED: Error = new BudgetExceeded('The budget is used up.');
  * charge it for each stretch of rows.
  */
 export class Budget {
+  /** Rows that the question has looked at one by one so far. */
+  looks = 0;
+  /**
+   * How the page was taken: by an access path of the planner, as a slice of its order, by a search
+   * outwards from the centre, or by the distances of all matches.
+   */
+  accessPath: string = NO_PATH;
   /** Cost of the work that a loop does between two charges, at most. */
   readonly stretch: number;
   readonly #amount: number;
@@ -76,6 +86,7 @@ export function inStretches(
   work: (from: number, to: number) => void,
   most: number = Infinity,
 ): void {
+  budget.looks += to - from;
   budget.expect((to - from) * cost);
   const size = Math.max(1, Math.min(most, Math.floor(budget.stretch / cost)));
   for (let at = from; at < to; at += size) {

@@ -71,3 +71,12 @@ export interface Query {
   /** 1 to 1000. */
   readonly pageSize: number;
 }
+
+/** What finding a page took. */
+export interface QueryWork {
+  /** Rows that were looked at one by one. */
+  readonly looks: number;
+  /** The form that the matches had, and the way in which the page was taken from them. */
+  readonly form: string;
+  readonly accessPath: string;
+}

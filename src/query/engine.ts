@@ -2,7 +2,7 @@ import type { Dataset } from '../index/dataset.js';
 import type { Delta, DeltaMatches } from '../index/delta.js';
 import { firstAbove, type Order } from '../index/order.js';
 import { Budget, inStretches } from '../model/budget.js';
-import type { Filters, Ordering, Query } from '../model/query.js';
+import type { Filters, Ordering, Query, QueryWork } from '../model/query.js';
 import { listRows, type Matches } from './common/matches.js';
 import { type AccessPath, type Driver, SCATTERED } from './common/plan.js';
 import { clearSelection, createScratch, type Scratch, unmark } from './common/scratch.js';
@@ -30,6 +30,7 @@ export interface PageRows {
   readonly length: number;
   /** Has the rows that are not the dataset's; undefined where there are none. */
   readonly delta: Delta | undefined;
+  readonly work: QueryWork;
 }
 
 /** Makes something of matches, which are valid until it ends. */
@@ -101,8 +102,9 @@ function answerOf(
   // what the page costs later is known now
   budget.charge((to - from) * RECORD);
   if (from < to) takePage(dataset, scratch, query, matches, hints, accepted, place);
+  const work = { looks: budget.looks, form: matches.form, accessPath: budget.accessPath };
   const delta = accepted?.delta;
-  return { count, page, pageCount, rows: scratch.page, length: to - from, delta };
+  return { count, page, pageCount, rows: scratch.page, length: to - from, delta, work };
 }
 
 /** Writes the rows at the places to the front of `scratch.page`: of matches and accepted points. */

@@ -33,6 +33,22 @@ test('an export has the records of all pages of the list', async () => {
   }
 });
 
+test('who goes page by page is told of the export of the same points', async () => {
+  const query = 'bbox=-180,-90,180,70&fields=id&status=NEW';
+  assert.is((await app.get(`${LIST}?${query}`)).headers['link'], undefined);
+  const all = ids(await listAll(app, query)).sort();
+  for (const page of ['2', 'last']) {
+    const { headers } = await app.get(`${LIST}?page=${page}&page_size=5&${query}&format=json`);
+    const [, stream] = /^<([^>]+)>; rel="alternate"; type="application\/x-ndjson"$/.exec(
+      String(headers['link']),
+    )!;
+    const { pathname, search } = new URL(stream!);
+    assert.is(pathname, PATH);
+    const found = linesOf((await app.get(pathname + search)).body).map((line) => JSON.parse(line));
+    assert.equal(ids(found).sort(), all);
+  }
+});
+
 test('the head names state, file and type; HEAD has the same, and no body', async () => {
   const { headers, body } = await app.get(PATH);
   const list = await app.get(LIST);

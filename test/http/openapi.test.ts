@@ -250,7 +250,7 @@ function errorExamples({ responses }: Operation, status: string): [string, unkno
 }
 
 test('pages for people are answered as the document says', async () => {
-  const headers = { Accept: 'text/html', 'X-Request-Id': 'page' };
+  const headers = { Accept: 'text/html', 'Waypost-Timing': '1', 'X-Request-Id': 'page' };
   for (const path of ['', '?page_size=1', '?page_size=~', '?page=999', '1/']) {
     const target = `/rest/map_data_points/${path}`;
     const reply = await service.get(target, { headers });

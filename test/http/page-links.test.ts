@@ -86,6 +86,22 @@ test('the list without its map is below 60 kB over the wire, styles and script i
   assert.ok(bytes < 60_000, `${bytes} bytes`);
 });
 
+test('Server-Timing is told to who asks', async () => {
+  const headers = { 'Waypost-Timing': '1' };
+  assert.is((await browse(LIST)).headers['server-timing'], undefined);
+  const box = `${LIST}?${BOX}`;
+  const told = (await service.get(box, { headers })).headers['server-timing'] as string;
+  assert.match(told, /^total;dur=\d+\.\d{3}/);
+  const [, looks] = /query;desc="runs, \w+, (\d+) rows"$/.exec(told)!;
+  // those at the border of the box are tested, and no others outside of it
+  assert.ok(Number(looks) > 20 && Number(looks) < 1000, told);
+  const path = `${LIST}?page_size=3`;
+  assert.is((await service.get(path)).headers['server-timing'], undefined);
+  assert.match((await service.get(path, { headers })).headers['server-timing'] as string, 'total');
+  const kept = (await service.get(path, { headers })).headers['server-timing'] as string;
+  assert.match(kept, 'cache;desc="hit"');
+});
+
 test('nothing of the viewer is loaded before it is asked for', () => {
   // another test of this process may have asked for it
   const app = new URL('../../src/http/app.js', import.meta.url).href;

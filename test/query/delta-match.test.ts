@@ -88,6 +88,27 @@ test('of points that share their place and times the ids decide, whichever of bo
   }
 });
 
+test('a page of rows of both tells by which way it was taken', () => {
+  const circle = { lon: 24.9, lat: 60.1, radius: 19_000_000 };
+  const modifiedAt = { after: 0, before: 1.7e15 };
+  const asked = [
+    { filters: {}, ordering: 'id', ways: ['slice'] },
+    { filters: { modifiedAt }, ordering: 'created_at', ways: ['cells', 'mark', 'select', 'walk'] },
+    { filters: { circle }, ordering: 'distance', ways: ['distances', 'outwards'] },
+  ] as const;
+  for (const { filters, ordering, ways } of asked) {
+    const accepted = acceptedMatches(delta, 500, filters);
+    const query = { filters, ordering, page: 1, pageSize: 10 };
+    const told = (['walk', 'mark', 'cells', 'select'] as const).map((accessPath) => {
+      const { work } = engine.run(query, { accessPath }, accepted)!;
+      const { work: alone } = engine.run(query, { accessPath })!;
+      assert.is(work.accessPath, alone.accessPath, `${ordering}, ${accessPath}`);
+      return work.accessPath;
+    });
+    assert.equal([...new Set(told)].sort(), ways);
+  }
+});
+
 test('a page of rows of both is copied record by record', () => {
   const { dataset } = engine;
   const texts = new Map(notes.map((note) => [note.id, renderPoint(pointOf(note))]));

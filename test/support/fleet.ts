@@ -13,7 +13,7 @@ import type { Service } from './service.js';
 import { listen } from './sockets.js';
 
 /** What answers must have in common. */
-const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type'];
+const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
 
 /** Stands between an instance and its database, and cuts their connections. */
 export class CuttingProxy {

@@ -29,15 +29,15 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
 
   function finish(
     { reply, sender, key, onKept }: Job,
-    { state }: Made,
+    { work, state }: Made,
     { format, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, coding, lines, body };
+    const answer = { format, etag, coding, lines, body, work };
     if (key !== undefined) {
-      answers.keep(state.name, key, { ...answer, body: withoutRoom(body) });
+      answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
     onKept?.();
     outbox(

@@ -126,7 +126,7 @@ export function fixedHeaders(
 
 /** Headers that scripts may read. */
 const EXPOSED =
-  'Allow, ETag, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+  'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 
 /**
  * Headers by which a browser lets a page of `origin` read the answer: for any when the list has
@@ -147,7 +147,7 @@ export function corsHeaders(
  */
 const ASKED = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
-  ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'X-Request-Id', '*'],
+  ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id', '*'],
 ].join(', ');
 
 /** What a browser that asks before a request from another origin is told besides. */

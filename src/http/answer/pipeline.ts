@@ -66,7 +66,7 @@ export function createPipeline(context: Context): Pipeline {
         if (kept !== undefined) {
           stats.cacheHits++;
           if (sender.sendKnown(reply, state, [kept])) return;
-          sender.send(reply, kept);
+          sender.send(reply, kept, undefined, true);
           return;
         }
         if (joins.join(cacheKey, () => handleLater(request, reply))) return;

@@ -1,7 +1,7 @@
 import type { DeltaMatches } from '../../index/delta.js';
 import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
-import type { Filters } from '../../model/query.js';
+import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
@@ -70,6 +70,7 @@ export interface ExportPiece {
 export interface LanePage {
   readonly heads: readonly Omit<AnswerHead, 'format'>[];
   readonly body: Uint8Array<ArrayBuffer>;
+  readonly work: QueryWork | undefined;
   /** The state that it was made from, which may be a newer one than was asked for. */
   readonly state: State;
 }
@@ -95,6 +96,8 @@ export interface View<Wanted> extends Facts {
   read(asked: Asked): Wanted;
   /** Whether the address names this state, so that it will never have another answer. */
   lasts?(wanted: Wanted, name: string): boolean;
+  /** Target of a Link header to the same points as one stream, where a client goes page by page. */
+  stream?(wanted: Wanted, asked: Asked): string | undefined;
   /** A page, or the bytes of a document. Throws NotFound, and what the budget throws. */
   find(
     wanted: Wanted,
@@ -156,6 +159,7 @@ export interface Made {
   /** The answers that the client may get: compressed, where it may be, then as it is. */
   readonly heads: readonly AnswerHead[];
   readonly body: Buffer<ArrayBuffer>;
+  readonly work: QueryWork | undefined;
   readonly state: State;
 }
 
@@ -178,10 +182,16 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
   const heads = new Heads(settings, view);
 
   function headsOf(question: Question, state: State, content: Hash): readonly AnswerHead[] {
-    const { coding, name } = question;
-    const lasts = view.lasts?.(question.wanted as Wanted, state.name) === true;
+    const { asked, coding, name } = question;
+    const wanted = question.wanted as Wanted;
+    const lasts = view.lasts?.(wanted, state.name) === true;
     const format = view.formats[question.format]!;
-    const plain = heads.of(state, format, name + spellHash(content), lasts);
+    let plain = heads.of(state, format, name + spellHash(content), lasts);
+    const stream = view.stream?.(wanted, asked);
+    if (stream !== undefined) {
+      const link = `<${stream}>; rel="alternate"; type="application/x-ndjson"`;
+      plain = { ...plain, lines: `${plain.lines}Link: ${link}\r\n` };
+    }
     return coding === undefined ? [plain] : [codedHead(plain, coding), plain];
   }
 
@@ -196,7 +206,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
       if (isKnown(named)) return undefined;
       const body = memory.take(page.length);
       body.set(page);
-      return { heads: named, body, state };
+      return { heads: named, body, work: undefined, state };
     }
     checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
     let early: readonly AnswerHead[] | undefined;
@@ -212,7 +222,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
       memory.give(body);
       return undefined;
     }
-    return { heads: named, body, state };
+    return { heads: named, body, work: page.work, state };
   };
 }
 

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { QueryWork } from '../../model/query.js';
 import type { Context, Observe } from './context.js';
 import {
   type AnswerHead,
@@ -15,6 +16,8 @@ import { judge, type Named } from './validators.js';
 /** A whole answer, 200, or 204 where its body is empty, ready to be sent any number of times. */
 export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
+  /** What finding it took; undefined of an answer that was kept, and where nothing was searched. */
+  readonly work?: QueryWork | undefined;
 }
 
 /**
@@ -43,13 +46,16 @@ export class Sender {
   }
 
   /** Calls `onSent` once Node reads the body's memory no more; never when the client has gone. */
-  send(reply: FastifyReply, answer: Answer, onSent?: () => void): void {
+  send(reply: FastifyReply, answer: Answer, onSent?: () => void, isKept = false): void {
     const { format, body } = answer;
     if (body.length === 0) {
       this.write(reply, 204, format.name, bodilessLines(answer), undefined, onSent);
       return;
     }
-    const lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
+    let lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
+    if (reply.request.raw.headers[TIMING_HEADER] !== undefined) {
+      lines += timingLine(reply.request, isKept, answer.work);
+    }
     this.write(reply, 200, format.name, lines, body, onSent);
   }
 
@@ -138,4 +144,21 @@ export class Sender {
       logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
     }
   }
+}
+
+/** The request header that asks for `Server-Timing`, whatever its value. */
+const TIMING_HEADER = 'waypost-timing';
+
+/** Server-Timing: how long the service has had the request, and how the answer was found. */
+function timingLine(
+  { startedAt }: FastifyRequest,
+  isKept: boolean,
+  work: QueryWork | undefined,
+): string {
+  const parts = [`total;dur=${(performance.now() - startedAt).toFixed(3)}`];
+  if (isKept) parts.push('cache;desc="hit"');
+  if (work !== undefined) {
+    parts.push(`query;desc="${work.form}, ${work.accessPath}, ${work.looks} rows"`);
+  }
+  return `Server-Timing: ${parts.join(', ')}\r\n`;
 }

@@ -66,10 +66,11 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
   const served = { generation, state: isSame ? question.state : generation.state() };
   const budget = new Budget(AT_ONCE, () => giveUpFor(question));
   const means = { budget, memory: FRESH_MEMORY, isKnown: () => false };
-  const { heads, body, state } = make(question, served, means)!;
+  const { heads, body, work, state } = make(question, served, means)!;
   return {
     heads: heads.map(({ format: _, ...head }) => head),
     body: new Uint8Array(body.buffer, body.byteOffset, body.length),
+    work,
     state,
   };
 }

@@ -12,6 +12,7 @@ import {
 import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
+import type { QueryWork } from '../../model/query.js';
 import type { Pair } from '../request/query-string.js';
 
 export interface Page {
@@ -27,6 +28,8 @@ export interface Page {
   readonly offered?: () => Offered;
   /** Whether the page would have more for whoever sends a token. */
   readonly needsToken?: boolean;
+  /** What finding the records took; undefined where nothing was searched. */
+  readonly work?: QueryWork | undefined;
 }
 
 export type Offered = Readonly<Record<string, readonly string[]>>;

@@ -14,6 +14,7 @@ import {
   type PageLinks,
   pageLinks,
   pointRecords,
+  selfLink,
 } from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
@@ -26,6 +27,7 @@ import { type Crumb, HOME, PLAIN_SUBJECT, type Subject } from '../pages/site.js'
 import {
   ALLOW_POINTS,
   ALLOW_READ,
+  EXPORT_PATH,
   NOTIFICATIONS_PATH,
   POINT_PATH,
   POINTS_PATH,
@@ -33,6 +35,7 @@ import {
 } from '../request/addresses.js';
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {
+  EXPORTED,
   PAGE_PARAMETERS,
   type PageRequest,
   POINT_PARAMETERS,
@@ -91,12 +94,20 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
     description: 'Geolocated notes, filtered by place, time and what they say.',
     actions: posting && { POST: FIELDS },
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
+    stream({ page }, { origin, pairs }) {
+      if (page === 1) return undefined;
+      const path = EXPORT_PATH.replace(':format', 'ndjson');
+      return selfLink(
+        origin + path,
+        pairs.filter(({ name }) => EXPORTED.has(name)),
+      );
+    },
     find(query, { origin, pairs }, served, budget) {
       const { engine } = served.generation;
       const accepted = matchBeside(served, query.filters, budget);
       const answer = engine.run(query, undefined, accepted, budget);
       if (answer === undefined) throw invalidPage();
-      const { count, page, pageCount } = answer;
+      const { count, page, pageCount, work } = answer;
       const base = origin + POINTS_PATH;
       const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
@@ -105,6 +116,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
         records: pointRecords(engine.dataset, answer, room),
         keys: query.keys,
         offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
+        work,
       };
     },
   });

@@ -70,6 +70,7 @@ export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Arra
 /** Lists the rows of a window, in the order of its times. */
 export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
   rows.set(order.rows.subarray(from, to));
+  budget.looks += count;
   budget.charge(count * NEIGHBOUR);
   return count;
 }

@@ -126,6 +126,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
       runs.add(from, to);
       return 0;
     }
+    budget.looks += to - from;
     runs.addWithin(region, coords, from, to, boxes, at);
     return (to - from) * REGION_TEST + workSince();
   }

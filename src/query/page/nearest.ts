@@ -59,12 +59,14 @@ export function takeNearest(
   const { lon, lat } = filters.circle!;
   const centre = new Centre(lon, lat);
   const { budget } = scratch;
+  budget.accessPath = 'distances';
   // with a box as well, all that is near may lie outside it: no telling how far a search would go
   const choice =
     filters.boxes === undefined ? chooseNearestPath(places.to, matches.count) : 'select';
   if ((forced ?? choice) === 'walk') {
     const found = searchOutwards(dataset, scratch, centre, matches, places);
     if (found !== undefined) {
+      budget.accessPath = 'outwards';
       pick(dataset, scratch, found, places);
       return;
     }

@@ -52,6 +52,7 @@ export function takeOrdered(
   const range = windows.find((window) => window.order === order) ?? whole;
   if (others.length === 0 && (matches.form === 'windows' || matches.form === 'all')) {
     page.set(order.rows.subarray(range.from + from, range.from + to));
+    scratch.budget.accessPath = 'slice';
     return;
   }
   const { count, form } = matches;
@@ -70,6 +71,7 @@ export function takeOrdered(
   take(forced === undefined ? choose(false) : { accessPath: forced, most: Infinity });
 
   function take({ accessPath, most }: Choice): void {
+    scratch.budget.accessPath = accessPath;
     if (accessPath === 'select') select(scratch, matches, order, from, page);
     else if (accessPath === 'cells' && hasCells) {
       new CellWalk(dataset, order, range, others[0]!).take(from, page, scratch.budget);
@@ -168,14 +170,14 @@ class Walk {
     const { cost } = test;
     const stretch = Math.ceil(budget.stretch / cost);
     for (let left = most; left > 0; left -= stretch) {
-      if (this.#test(test, Math.min(stretch, left))) return true;
+      if (this.#test(test, Math.min(stretch, left), budget)) return true;
       budget.charge(stretch * cost);
     }
     return false;
   }
 
   /** Tests `most` rows at most; returns whether the page is full. */
-  #test({ bounds, also }: RowTest, most: number): boolean {
+  #test({ bounds, also }: RowTest, most: number, budget: Budget): boolean {
     const { ranks, from, to } = bounds ?? EVERYWHERE;
     const rows = this.#rows;
     const page = this.#page;
@@ -190,6 +192,7 @@ class Walk {
       if (toPass > 0) toPass--;
       else page[step > 0 ? taken++ : page.length - ++taken] = row;
     }
+    budget.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     this.#taken = taken;
@@ -199,11 +202,11 @@ class Walk {
   /** Goes on by bits to a stride before the page at most: other branches would be mispredicted. */
   pass(bits: Int32Array, budget: Budget): void {
     const stretch = Math.ceil(budget.stretch / MARKED);
-    while (!this.#pass(bits, stretch)) budget.charge(stretch * MARKED);
+    while (!this.#pass(bits, stretch, budget)) budget.charge(stretch * MARKED);
   }
 
   /** Passes some `most` rows at most; returns whether the page is near. */
-  #pass(bits: Int32Array, most: number): boolean {
+  #pass(bits: Int32Array, most: number, budget: Budget): boolean {
     const rows = this.#rows;
     const step = this.#step;
     let rank = this.#rank;
@@ -213,6 +216,7 @@ class Walk {
         toPass -= bitOf(bits, rows[rank]!);
       }
     }
+    budget.looks += Math.abs(rank - this.#rank);
     this.#rank = rank;
     this.#toPass = toPass;
     return toPass < STRIDE;
