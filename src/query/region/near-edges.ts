@@ -9,26 +9,20 @@ export type Corners = [west: number, south: number, east: number, north: number]
 const NARROWING = 2;
 
 /**
- * The edges of a polygon that touch a box, called near, and the parity of all its other edges: with
- * these, a point of the box is tested without a look at the whole polygon.
+ * The edges of a polygon that decide about the points of a box, called near, and the parity of all
+ * its other edges: with these, a point of the box is tested without a look at the whole polygon.
  *
  * The test is the even-odd rule: a ray from the point to the west crosses an odd number of a ring's
- * edges when the point lies in the ring. The ray crosses edges that are not near only outside of
- * the box, to its west. How many it crosses there depends on the point's latitude alone, and only
- * its parity matters: one bit for each ring, for a ray along the southern edge of the box.
- *
- * The bit can change on the way north only at a vertex to the west of the box. If both edges of the
- * vertex are not near, the ray crosses one before and one behind it, or both or none: the parity
- * stays. If one of the edges is near, the parity changes. So each near edge has at most one latitude
- * at which the bit of its ring turns.
+ * edges when the point lies in the ring. Edges to the east of the box, to its north or to its south
+ * are crossed by no ray. Those to its west that reach from its southern edge to its northern one are
+ * crossed by the rays of all its points: only their parity matters, one bit for each ring.
  */
 export class NearEdges {
   /** The box; without bounds at first. */
   readonly corners: Corners = [-Infinity, -Infinity, Infinity, Infinity];
   readonly #ends: Float64Array;
-  // by near edge: its place in `#ends`, and the latitude from which on the bit of its ring is turned
+  // by near edge: its place in `#ends`
   #places: Int32Array;
-  #turns: Float64Array;
   // by ring with near edges: its number, the end of its edges in `#places`, and its bit
   readonly #rings: number[] = [];
   readonly #ringEnds: number[] = [];
@@ -40,13 +34,11 @@ export class NearEdges {
     this.#ends = ends;
     this.#looks = looks;
     this.#places = new Int32Array(room);
-    this.#turns = new Float64Array(room);
   }
 
   static of({ ends, ringEnds }: Edges): NearEdges {
     const all = new NearEdges(ends, { count: 0 }, ends.length / 4);
     for (let edge = 0; edge < all.#places.length; edge++) all.#places[edge] = 4 * edge;
-    all.#turns.fill(Infinity);
     for (const [ring, end] of ringEnds.entries()) {
       all.#rings.push(ring);
       all.#ringEnds.push(end);
@@ -75,29 +67,28 @@ export class NearEdges {
   }
 
   /**
-   * Finds out which of these edges touch a box within this one, and writes them to `target`.
+   * Finds out which of these edges are near to a box within this one, and writes them to `target`.
    * Returns how the box lies to the polygon; `target` is of use only where that is ACROSS.
    */
   narrow(corners: Corners, target: NearEdges): Overlap {
     const [west, south, east, north] = corners;
     const ends = this.#ends;
     const places = this.#places;
-    const turns = this.#turns;
     const count = this.#ringEnds.at(-1)!;
-    if (target.#places.length < count) target.#grow(count);
+    if (target.#places.length < count) target.#places = new Int32Array(count);
     const nearPlaces = target.#places;
-    const nearTurns = target.#turns;
     target.#rings.length = target.#ringEnds.length = target.#odd.length = 0;
     this.#looks.count += NARROWING * count;
     let from = 0;
     let end = 0;
     for (let part = 0; part < this.#rings.length; part++) {
-      // edges are counted that are passed on the way from the box's south-western corner
       let odd = this.#odd[part]!;
+      // edges that are kept, and crossed by the ray from the box's south-western corner
+      let kept = 0;
+      let touches = false;
       const first = end;
       const last = this.#ringEnds[part]!;
       for (let i = from; i < last; i++) {
-        if (turns[i]! <= south) odd ^= 1;
         const place = places[i]!;
         const ay = ends[place + 1]!;
         const by = ends[place + 3]!;
@@ -105,37 +96,32 @@ export class NearEdges {
         const ax = ends[place]!;
         const bx = ends[place + 2]!;
         if (ax > east && bx > east) continue;
-        const isPassed = ay <= south && by > south ? 1 : 0;
-        if (ax < west && bx < west) {
-          odd ^= isPassed;
-          continue;
-        }
         // the box's corners that are farthest from the edge on its two sides
         const dx = bx - ax;
         const dy = by - ay;
         const a = dx * ((dx < 0 ? south : north) - ay);
         const b = dy * (west - ax);
-        if (a - b < -ROUNDING * (Math.abs(a) + Math.abs(b))) {
-          odd ^= isPassed;
-          continue;
-        }
         const c = dx * ((dx < 0 ? north : south) - ay);
         const d = dy * (east - ax);
         if (c - d > ROUNDING * (Math.abs(c) + Math.abs(d))) continue;
-        nearPlaces[end] = place;
-        // an end of the edge that lies west of the box
-        const turn = ax < west && ay >= south ? ay : bx < west && by <= north ? by : Infinity;
-        nearTurns[end++] = turn;
-        if (turn <= south) odd ^= 1;
+        const isWest = (ax < west && bx < west) || a - b < -ROUNDING * (Math.abs(a) + Math.abs(b));
+        if (isWest && ay <= south && by > north) {
+          odd ^= 1;
+          continue;
+        }
+        if (!isWest) touches = true;
+        else if (ay <= south && by > south) kept ^= 1;
+        nearPlaces[end++] = place;
       }
       from = last;
       const ring = this.#rings[part]!;
-      if (end > first) {
+      if (touches) {
         target.#rings.push(ring);
         target.#ringEnds.push(end);
         target.#odd.push(odd);
-      } else if (isOutside(ring, odd)) {
-        return OUTSIDE;
+      } else {
+        end = first;
+        if (isOutside(ring, odd ^ kept)) return OUTSIDE;
       }
     }
     for (let i = 0; i < 4; i++) target.corners[i] = corners[i]!;
@@ -148,7 +134,6 @@ export class NearEdges {
     const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
     const ends = this.#ends;
     const places = this.#places;
-    const turns = this.#turns;
     this.#looks.count += this.#ringEnds[this.#ringEnds.length - 1]!;
     let i = 0;
     for (let part = 0; part < this.#rings.length; part++) {
@@ -156,7 +141,6 @@ export class NearEdges {
       let isOnEdge = false;
       const last = this.#ringEnds[part]!;
       for (; i < last; i++) {
-        if (turns[i]! <= y) odd ^= 1;
         const place = places[i]!;
         const ay = ends[place + 1]!;
         const by = ends[place + 3]!;
@@ -183,11 +167,6 @@ export class NearEdges {
       if (!isOnEdge && isOutside(ring, odd)) return false;
     }
     return true;
-  }
-
-  #grow(room: number): void {
-    this.#places = new Int32Array(room);
-    this.#turns = new Float64Array(room);
   }
 }
 
