@@ -43,12 +43,6 @@ const REPLAYED = {
 };
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 
-declare module 'fastify' {
-  interface FastifyRequest {
-    admission: Admission | undefined;
-  }
-}
-
 /**
  * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before
  * the body is read, fields before the point is stored, and the answer comes once the point is
@@ -67,7 +61,7 @@ export function addPosting(
   const sender = new Sender(context, 'posting');
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const admission = request.admission!;
+    const admission = admit(request, context, posting);
     const sent = await read(request.raw, admission, posting, bodies);
     try {
       const { body } = sent;
@@ -115,16 +109,10 @@ export function addPosting(
     return reply;
   }
 
-  app.decorateRequest('admission', undefined);
   app.route({
     method: 'POST',
     url: POINTS_PATH,
     config: { observe: sender.observe },
-    // before Fastify looks at the type, so that who has no token or posts too much is told that first
-    onRequest(request, _reply, done) {
-      request.admission = admit(request, context, posting);
-      done();
-    },
     handler: handle,
   });
 }
