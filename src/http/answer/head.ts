@@ -5,7 +5,10 @@ import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
 /** What heads say of a format. */
-export type HeadFormat = Pick<Format, 'name' | 'contentType' | 'headers' | 'isWeak'>;
+export interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
+  /** Whether two answers with the same meaning may differ in their bytes, such as in an order. */
+  readonly isWeak?: boolean;
+}
 
 /** An answer before its body is made. */
 export interface AnswerHead {

@@ -23,14 +23,12 @@ export const GEOJSON: Format = {
 };
 
 /**
- * Makes a collection of the records of a list, else a Feature; `links` are its own where it has any,
- * and `stamp` is a further member of a collection, with a comma in front.
+ * Makes a collection of the records of a list, else a Feature; `links` are its own where it has any.
  */
 function encodeFeatures(
   { list, records, keys }: Page,
   exchange: Exchange,
   links?: readonly Link[],
-  stamp = '',
 ): Buffer<ArrayBuffer> {
   // addresses are ASCII without quotes or backslashes
   const texts = links?.map(
@@ -42,7 +40,7 @@ function encodeFeatures(
     return writeBody(records, createFeatureWriter(keys, member), exchange, { room });
   }
   const numbers = `"numberMatched":${list.count},"numberReturned":${records.count}`;
-  const before = `{"type":"FeatureCollection"${stamp},${numbers}${member},"features":[`;
+  const before = `{"type":"FeatureCollection",${numbers}${member},"features":[`;
   const around = { before, after: ']}', room: FEATURE_ROOM };
   return writeBody(records, createFeatureWriter(keys), exchange, around);
 }
@@ -109,12 +107,9 @@ function put(bytes: Uint8Array, target: Uint8Array, at: number): number {
 const ITEMS: Format = {
   ...GEOJSON,
   sizeParameter: 'limit',
-  // the time when an answer was made is in it
-  isWeak: true,
   encode(page, exchange) {
     const links = [...(page.list ? listLinks(page.list) : []), ...(page.related ?? [])];
-    const stamp = `,"timeStamp":"${new Date().toISOString()}"`;
-    return encodeFeatures(page, exchange, links, stamp);
+    return encodeFeatures(page, exchange, links);
   },
 };
 

@@ -107,8 +107,6 @@ export interface Format {
   readonly isNamedByBody?: boolean;
   /** Whether it is a part of an answer, with no head and no name of its own. */
   readonly isPart?: boolean;
-  /** Whether two answers with the same meaning may differ in their bytes, such as in a time. */
-  readonly isWeak?: boolean;
   /** The parameter that says how many records a page has; `page_size` where absent. */
   readonly sizeParameter?: string;
   /**
@@ -145,19 +143,19 @@ export function pageLink(base: string, pairs: readonly Pair[], page: number): st
   return selfLink(base, page > 1 ? [...others, { name: 'page', value: String(page) }] : others);
 }
 
-/** A query string of these parameters, in their order. */
+/**
+ * A query string of these parameters, in their order: only letters, digits and `_ . - ~` stay as
+ * they are.
+ */
 export function queryString(pairs: readonly Pair[]): string {
-  return pairs.map(fieldOf).join('&');
+  const encoded = new URLSearchParams(pairs.map(({ name, value }) => [name, value]));
+  return encoded.toString().replaceAll('*', '%2A').replaceAll('%7E', '~');
 }
 
 /** The link to the very page, with every parameter sorted by name. */
 export function selfLink(base: string, pairs: readonly Pair[]): string {
   const query = queryString(pairs.toSorted(byName));
   return query === '' ? base : `${base}?${query}`;
-}
-
-function fieldOf({ name, value }: Pair): string {
-  return `${encode(name)}=${encode(value)}`;
 }
 
 function byName(a: Pair, b: Pair): number {
@@ -172,20 +170,6 @@ function compareCodePoints(a: string, b: string): number {
 }
 
 const ASCII = /^[\0-\x7f]*$/;
-const UNSAFE = /[^\w.~-]/;
-/** What forms have otherwise than URLs. */
-const OTHERWISE = /%20|[!'()*]/;
-
-/** Form-encodes; only letters, digits and `_ . - ~` stay as they are. */
-function encode(text: string): string {
-  if (!UNSAFE.test(text)) return text;
-  const encoded = encodeURIComponent(text);
-  if (!OTHERWISE.test(encoded)) return encoded;
-  return encoded.replaceAll(/%20|[!'()*]/g, (one) =>
-    one === '%20' ? '+' : `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
 const COMMA = 0x2c;
 
 interface FoundRows {
