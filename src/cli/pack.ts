@@ -13,7 +13,6 @@ import { type Output, writeBlocks } from '../formats/native/write-blocks.js';
 import {
   type Leniency,
   type LoadReport,
-  problemTexts,
   requireWhole,
   type SnapshotReader,
   type Watermark,
@@ -192,7 +191,7 @@ export function reportLines(report: LoadReport, isGood = true): string[] {
   const lines: string[] = [];
   if (invalid > 0) {
     lines.push(`${counted(invalid, 'invalid record')}${isGood ? ' left out:' : ''}`);
-    const texts = isGood ? problemTexts(problems) : [];
+    const texts = isGood ? problems : [];
     lines.push(...texts.map((text) => `  ${text}`));
     const more = invalid - texts.length;
     if (isGood && more > 0) lines.push(`  and ${whole(more)} more`);

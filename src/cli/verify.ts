@@ -9,7 +9,6 @@ import {
   type Leniency,
   type LoadReport,
   type Progress,
-  problemTexts,
   type SnapshotReader,
 } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
@@ -77,7 +76,7 @@ async function read(
   findings.load = load;
   audit?.checkNotifications(load.notifications);
   if (load.invalid > allowed) {
-    for (const text of problemTexts(load.problems)) findings.fail(text);
+    for (const text of load.problems) findings.fail(text);
     findings.reasonCount = load.invalid;
   } else {
     const doubt = doubtOf(load, options);

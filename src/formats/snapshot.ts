@@ -1,5 +1,4 @@
 import type { Notification } from '../model/notification.js';
-import type { Problem } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { ColumnBlock, PointBlock } from './block.js';
 
@@ -15,18 +14,14 @@ export type SnapshotFormat =
 /** The text `waypost` as MessagePack: the first eight bytes of every native file. */
 export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
 
-export interface RecordProblem extends Problem {
-  /** `line 12` or `record 12`, counted from 1. */
-  readonly place: string;
-}
-
 /** What reading a snapshot found; complete once its blocks have been read to the end. */
 export interface LoadReport {
   readonly format: SnapshotFormat;
   readonly points: number;
   /** Records left out because they broke a rule. */
   readonly invalid: number;
-  readonly problems: readonly RecordProblem[];
+  /** Of the first of these: where each stands, then all that is wrong with it. */
+  readonly problems: readonly string[];
   /** Keys that records may not have, dropped, with how often each was seen. */
   readonly unknownKeys: Readonly<Record<string, number>>;
   /** Times without an offset, where there are some, and the time zone that they were read by. */
@@ -112,14 +107,4 @@ export function doubtOf(
 export function requireWhole(path: string, report: LoadReport, leniency: Leniency): void {
   const doubt = doubtOf(report, leniency);
   if (doubt !== undefined) throw new InputError(`${path}: ${doubt}`);
-}
-
-/** One text for each record that has problems: its place, then all that is wrong with it. */
-export function problemTexts(problems: readonly RecordProblem[]): string[] {
-  const texts = new Map<string, string>();
-  for (const { place, field, reason } of problems) {
-    const before = texts.get(place);
-    texts.set(place, `${before === undefined ? `${place}: ` : `${before}; `}${field}: ${reason}`);
-  }
-  return [...texts.values()];
 }

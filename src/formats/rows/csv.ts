@@ -21,9 +21,9 @@ export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
   let header: CsvHeader | undefined;
   const read = (line: RawRecord): Row | undefined => {
     const { place, bytes } = line;
+    if (bytes !== undefined && isBlank(bytes)) return undefined;
     const value = lines.form && bytes && readRendered(bytes, lines.form);
     if (value !== undefined) return { place, value };
-    if (bytes !== undefined && isBlank(bytes)) return undefined;
     if (header !== undefined) return readCsvRecord(line, header);
     header = requireHeader(line);
     lines.separator = header.separator.charCodeAt(0);

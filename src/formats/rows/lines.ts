@@ -12,7 +12,6 @@ import {
 import { featureRow, isFeature } from './json.js';
 import {
   isBlank,
-  isSpace,
   MAX_RAW_BYTES,
   NOT_UTF8,
   problemRow,
@@ -82,28 +81,6 @@ export class LineSplitter {
     this.#keep(end);
     this.#at = end + 1;
     return this.#take();
-  }
-
-  /** The same without the lines of white space before it. */
-  nextFilled(): RawRecord | undefined {
-    if (this.#size === 0) {
-      const chunk = this.#chunk;
-      for (let i = this.#at; i < chunk.length; i++) {
-        const byte = chunk[i]!;
-        if (byte === this.#end) {
-          this.#at = i + 1;
-          this.#place += this.#innerLines + (byte === LINE_FEED ? 1 : 0);
-          this.#innerLines = 0;
-        } else if (byte === LINE_FEED) {
-          this.#innerLines += 1;
-        } else if (!isSpace(byte)) {
-          break;
-        }
-      }
-      // what follows counts its own
-      this.#innerLines = 0;
-    }
-    return this.next();
   }
 
   /** The point of the next line, where the chunk has all of it and it has the form. */
@@ -205,7 +182,7 @@ export function readChunk(
   for (;;) {
     const { place } = lines;
     const value = lines.nextRendered();
-    const line = value === undefined ? lines.nextFilled() : undefined;
+    const line = value === undefined ? lines.next() : undefined;
     if (value === undefined && line === undefined) return;
     const row = line === undefined ? { place, value } : read(line);
     if (row !== undefined) take(row);
@@ -219,10 +196,10 @@ export function readChunk(
  */
 export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
+  if (isBlank(bytes)) return undefined;
   const point = readRendered(bytes) ?? readRenderedFeature(bytes);
   if (point !== undefined) return { place, value: point };
   if (!isUtf8(bytes)) return problemRow(place, NOT_UTF8);
-  if (isBlank(bytes)) return undefined;
   return parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
 }
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Problem } from '../../model/point.js';
 import { InputError } from '../../model/quote.js';
 import { MAX_RECORD_BYTES } from '../block.js';
-import type { RecordProblem, SnapshotFormat } from '../snapshot.js';
+import type { SnapshotFormat } from '../snapshot.js';
 
 /** A record as its file has it, or a `RenderedPoint`; or why it could not be read. */
 export type Row =
@@ -75,11 +75,12 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-/** Problems that an error lists. */
+/** Invalid records that an error lists. */
 export const MAX_SHOWN = 10;
 
 export class ProblemLog {
-  readonly first: RecordProblem[] = [];
+  /** Of the first records: where each stands, then all that is wrong with it. */
+  readonly first: string[] = [];
   #invalid = 0;
   readonly #unit: 'line' | 'record';
 
@@ -98,17 +99,14 @@ export class ProblemLog {
 
   add(place: number, problems: readonly Problem[]): void {
     this.#invalid += 1;
-    for (const { field, reason } of problems) {
-      if (this.first.length === MAX_SHOWN) return;
-      this.first.push({ place: `${this.#unit} ${place}`, field, reason });
-    }
+    if (this.first.length === MAX_SHOWN) return;
+    const texts = problems.map(({ field, reason }) => `${field}: ${reason}`);
+    this.first.push(`${this.#unit} ${place}: ${texts.join('; ')}`);
   }
 
   /** The error that lists them; `summary` says in the first line what it means. */
   error(path: string, summary: string): InputError {
-    const lines = this.first.map(
-      ({ place, field, reason }) => `  ${path}: ${place}: ${field}: ${reason}`,
-    );
+    const lines = this.first.map((text) => `  ${path}: ${text}`);
     return new InputError([`${path}: ${summary}`, ...lines].join('\n'));
   }
 }
