@@ -57,7 +57,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const folder = temporaryFolder('reload', CACHE);
   const served = join(folder, 'served.waypost');
   linkSync(files[0]!, served);
-  const flags = ['--poll-interval', '0', '--settle', '50ms', '--admin-token', ADMIN_TOKEN];
+  const flags = ['--watch', 'off', '--settle', '50ms', '--admin-token', ADMIN_TOKEN];
   const server = await startService(served, [...flags, ...smokeFlags(smoke)]);
   const places = await surveyPlaces(server.url, 500, SEED);
   const paths = requestPaths(scenarioOf(scenario), places, MANY_REQUESTS, SEED);

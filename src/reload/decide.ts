@@ -12,7 +12,7 @@ export interface Refusal {
   readonly reason: string;
   /** How often it was tried. */
   readonly tries: number;
-  /** From when on to try again what failed for want of memory or the like; a bad file never is. */
+  /** When to try again what failed for want of memory or the like; a bad file never is. */
   readonly retryAt: number;
 }
 
@@ -43,6 +43,8 @@ export interface Decision {
   readonly settling: Candidate | undefined;
   /** When the next one will have held still for long enough: infinite where none has to. */
   readonly settlesAt: number;
+  /** When to try again something that failed: infinite where nothing is. */
+  readonly retryAt: number;
   /** Why the newest one is not served, if so. */
   readonly stale: Refusal | undefined;
   /** Of all candidates that are newer than what is served; the others are no longer of interest. */
@@ -76,6 +78,7 @@ export function decide(look: Look): Decision {
   let nextSince = Number.POSITIVE_INFINITY;
   let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
+  let retryAt = Number.POSITIVE_INFINITY;
   let stale: Refusal | undefined;
   for (const candidate of candidates) {
     const { own, identity } = candidate;
@@ -96,11 +99,13 @@ export function decide(look: Look): Decision {
     } else if (refusal === undefined || refusal.retryAt <= now) {
       next = candidate;
       nextSince = since;
+    } else {
+      retryAt = Math.min(retryAt, refusal.retryAt);
     }
   }
   // a newer candidate may be good: until that is known, what was stale stays so
   if (seen.size > 0) stale ??= before.stale;
-  return { next, settling, settlesAt, stale, seen, refused };
+  return { next, settling, settlesAt, retryAt, stale, seen, refused };
 }
 
 /**

@@ -39,6 +39,8 @@ export interface ReloadOptions extends Leniency {
   readonly logger: Logger;
 }
 
+/** Least time between two looks, however many events there are. */
+const LOOK_STEP_MS = 25;
 /** Looks at folders of many files take this share of the time at most. */
 const MOST_LOOKING = 1 / 10;
 const RETRY_MS = 1_000;
@@ -49,8 +51,8 @@ const PROGRESS_MS = 50;
 const OVERTAKEN = new Error('The file was written to while it was read.');
 
 /**
- * Keeps the current generation that of the newest good snapshot. Somebody has it look every now and
- * then, and whoever wants to. A look lists what there is and decides; what is to be built is built to its end, committed if it is
+ * Keeps the current generation that of the newest good snapshot. Every event means: look again. A
+ * look lists what there is and decides; what is to be built is built to its end, committed if it is
  * good, and then the next look is taken, until there is nothing left to wait for.
  */
 export class Reloader {
@@ -63,6 +65,7 @@ export class Reloader {
   /** Wakes the loop where it waits for a candidate to hold still. */
   #bell = new AbortController();
   #isAsked = false;
+  #retryTimer: NodeJS.Timeout | undefined;
   /** By `performance.now()`. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
   /** Until nothing is left to wait for, a snapshot that shrank is taken too. */
@@ -120,6 +123,7 @@ export class Reloader {
   /** Begins nothing any more; what is being built is not served. */
   close(): void {
     this.#closing.abort();
+    clearTimeout(this.#retryTimer);
     this.#bell.abort();
   }
 
@@ -127,6 +131,7 @@ export class Reloader {
     const closed = this.#closing.signal;
     let hasBuilt = false;
     for (;;) {
+      // events come in swarms
       await sleep(this.#nextLookAt, closed);
       if (closed.aborted) break;
       this.#isAsked = false;
@@ -163,10 +168,16 @@ export class Reloader {
       inTurn: this.#inTurn,
     });
     const end = performance.now();
-    this.#nextLookAt = source.isRemote ? end : end + (end - now) / MOST_LOOKING;
+    const pause = source.isRemote ? 0 : (end - now) / MOST_LOOKING;
+    this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + pause);
     this.#seen = decision.seen;
     this.#refused = decision.refused;
     this.#show(decision.stale);
+    clearTimeout(this.#retryTimer);
+    if (decision.retryAt < Number.POSITIVE_INFINITY && !this.#closing.signal.aborted) {
+      const ms = Math.ceil(decision.retryAt - end);
+      this.#retryTimer = setTimeout(() => void this.look(), ms).unref();
+    }
     return decision;
   }
 

@@ -108,7 +108,7 @@ export function holdConnections(
 }
 
 /**
- * File descriptors of Node, the first thread, a build, operators' connections, and
+ * File descriptors of Node, the first thread, a build, the watcher and operators' connections, and
  * of the modules that a starting thread reads at one time: with 64 some starts failed.
  */
 const RESERVE = 80;

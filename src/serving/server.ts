@@ -88,7 +88,7 @@ async function start(
   const intake = await openIntake(settings, zone, given);
   opened.push(() => intake.close());
   const threadStats: ThreadStats = { behind: 0 };
-  const source = await openSource(settings);
+  const source = await openSource(settings, logger);
   const reloader = new Reloader({
     current,
     serve: intake.serve,
@@ -146,18 +146,16 @@ async function start(
   void current.follow(threads);
   // one that nothing warms starts with its first question
   if (settings.warmUp > 0) lanes.start();
-  const { pollInterval } = settings;
-  const look = (): void => void reloader.look();
-  const looking = pollInterval > 0 ? setInterval(look, pollInterval).unref() : undefined;
+  const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
     look: (accept) => void reloader.look(accept),
     async close() {
       current.tell({ leaving: true });
       await delay(settings.drainDelay);
-      clearInterval(looking);
       reloader.close();
-      source.close?.();
+      // only the requests are waited for
+      void unwatch();
       await Promise.all([web.close(), threads?.close()]);
       await lanes.close();
       await intake.close();
@@ -175,13 +173,15 @@ async function checkMedia(media: string | undefined, logger: Logger): Promise<vo
 }
 
 /** Where the settings say that snapshots come from. */
-async function openSource(settings: ServeSettings): Promise<Source> {
-  const { snapshot, notifications: companion, journal, downloads } = settings;
+async function openSource(settings: ServeSettings, logger: Logger): Promise<Source> {
+  const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
+  const when = { companion, mode, pollMs: settings.pollInterval };
   const isFile = journal !== undefined && journal !== 'none' && !isDatabaseAddress(journal);
   const own = isFile ? journal : undefined;
-  if (!isAddress(snapshot)) return openLocalSource({ path: snapshot, journal: own, companion });
+  if (!isAddress(snapshot))
+    return openLocalSource({ path: snapshot, journal: own, ...when }, logger);
   const beside = own === undefined ? tmpdir() : dirname(own);
-  return openAddressSource({ address: snapshot, folder: downloads ?? beside, companion });
+  return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
 }
 
 /**

@@ -105,6 +105,7 @@ test('the rules have no holes', () => {
     '--answer-cache': ['64MB', '-1', '1.5MiB', '', 'MiB'],
     '--settle': ['5', '-5s', '1h', '', '10081m', '999999999s'],
     '--shutdown-timeout': ['604801s', '9999999m'],
+    '--poll-interval': ['0', '9ms'],
     '--max-header-size': ['0', '1023'],
     '--cors-origin': [
       ...['map.example', 'https://map.example/', 'https://map.example/a', 'https://MAP.example'],
@@ -117,6 +118,7 @@ test('the rules have no holes', () => {
     ],
     '--allowed-hosts': ['a b', 'a.example,', 'https://a.example'],
     '--log-level': ['loud', 'INFO', ''],
+    '--watch': ['on', ''],
   };
   for (const [name, values] of Object.entries(bad)) {
     const setting = SERVE_SETTINGS.find(({ flag }) => flag.startsWith(`${name} `))!;

@@ -75,6 +75,7 @@ test('labels of metrics have the values that the page lists', () => {
 
 /** Amounts that the page names in passing, and the constant that each comes from. */
 const AMOUNTS: readonly (readonly [words: string, constant: string])[] = [
+  ['Waypost looks every five seconds', 'SAFETY_MS = 5_000;'],
   ['they take a tenth of the time at most', 'MOST_LOOKING = 1 / 10;'],
   ['tries again after 1 s, 2 s, 4 s and so on', 'RETRY_MS = 1_000;'],
   ['up to 5 minutes', 'LONGEST_RETRY_MS = 300_000;'],

@@ -19,22 +19,22 @@ const LONG_AGO = 1_577_880_000;
 
 /** A folder whose newest file, from 2023, is served. */
 async function begin(
+  events: boolean,
   settleMs = SETTLE_MS,
-  lookMs?: number,
 ): Promise<[folder: string, reloading: Reloading]> {
   const folder = makeFolder();
   writeFileSync(join(folder, 'newest'), markedLines(1));
   utimesSync(join(folder, 'newest'), LONG_AGO + 1e8, LONG_AGO + 1e8);
-  return [folder, await startReloading({ path: folder, settleMs, ...(lookMs && { lookMs }) })];
+  return [folder, await startReloading({ path: folder, settleMs, events })];
 }
 
-test('a slow copy of an old file, found by looks, is never served, and a new file is', async () => {
-  const [folder, { builds, current, looks }] = await begin(LONG_SETTLE_MS, 20);
+test('a slow copy of an old file, heard of by events, is never served, and a new file is', async () => {
+  const [folder, { builds, current, events }] = await begin(true, LONG_SETTLE_MS);
   const path = join(folder, 'copy');
   const lines = markedLines(2);
   writeFileSync(path, lines.subarray(0, lines.indexOf('\n', 1_000) + 1));
-  const { taken } = looks;
-  await until('its beginning was seen', () => looks.taken > taken + 1);
+  const { heard } = events;
+  await until('its beginning is heard of', () => events.heard > heard);
   writeFileSync(path, lines);
   utimesSync(path, LONG_AGO, LONG_AGO);
   writeFileSync(join(folder, 'really newer'), markedLines(3));
@@ -43,7 +43,7 @@ test('a slow copy of an old file, found by looks, is never served, and a new fil
 });
 
 test('while the newest is still being written, an older one that is whole is served', async () => {
-  const [folder, { reloader, look, served }] = await begin();
+  const [folder, { reloader, look, served }] = await begin(false);
   replaceFile(join(folder, 'whole'), markedLines(2));
   const growing = join(folder, 'growing');
   const later = Date.now() / 1000 + 60;
@@ -87,7 +87,7 @@ test('a look ends when what it led to is served', async () => {
   assert.equal(served(), [2, countOf(2)]);
 });
 
-test('a folder of links through another, which is switched, is looked through', async () => {
+test('a folder of links through another, which is switched, tells at once', async () => {
   const folder = makeFolder();
   const write = (mark: number): void => {
     mkdirSync(join(folder, `..${mark}`));
@@ -96,17 +96,18 @@ test('a folder of links through another, which is switched, is looked through', 
   };
   write(1);
   symlinkSync('..data/points', join(folder, 'points'));
-  const { look, served } = await startReloading({ path: folder, lookMs: 20 });
+  const { look, served } = await startReloading({ path: folder, events: true });
   assert.is(served()[0], 1);
   for (const mark of [2, 3]) {
     write(mark);
     await until(`file ${mark} is served`, () => served()[0] === mark);
+    // from here on nothing but an event leads to a look
     await look();
   }
 });
 
 test('a folder that is moved away and back is missed, and what comes then is served', async () => {
-  const [folder, { current, look, served }] = await begin();
+  const [folder, { current, look, served }] = await begin(false);
   renameSync(folder, `${folder}-away`);
   await look();
   assert.match(current.stale!.reason, /no such file/);

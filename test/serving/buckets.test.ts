@@ -132,7 +132,7 @@ test('an image posted to one instance is served by another, as one of a folder i
 async function startFrom(path: string, idleMs = 60_000): Promise<Reloading> {
   const folder = makeFolder();
   const address = `s3://${Bucket}/${path}`;
-  const source = await openAddressSource({ address, folder, idleMs });
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
   const reloading = await startReloading({ source, retryMs: 50 });
   closeLater(async () => {
     await reloading.end();
@@ -193,7 +193,7 @@ test('a checksum object that is never sent is given up, and asked for again', as
   await look();
   assert.match(current.stale!.reason, /silent\.ndjson\.sha256: cannot be fetched: /);
   bucket.allow();
-  await until('it is served', () => look().then(() => served()[0] === 2));
+  await until('it is served', () => served()[0] === 2);
 });
 
 test('a download goes on behind what it has, unless the object is another', async () => {
@@ -224,7 +224,7 @@ test('a store that is gone leaves what is served, and is asked again', async () 
 });
 
 test('an address that is none is refused', async () => {
-  const options = { folder: makeFolder() };
+  const options = { folder: makeFolder(), mode: 'off', pollMs: 0 } as const;
   for (const [address, why] of [
     ['s3://bucket', /expected s3:\/\/bucket\/key/],
     ['http://', /is no address/],

@@ -71,7 +71,7 @@ fleet.check(
     const address = await fleet.emptyDatabase();
     const paths = [snapshot(), snapshot(), snapshot()];
     const start = (path: string): Promise<OwnService> =>
-      fleet.start(path, address, '--poll-interval', '0', '--admin-token', 'secret');
+      fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
     const instances = await Promise.all(paths.map(start));
     const reload = ({ get }: Asking): Promise<unknown> =>
       get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });

@@ -24,14 +24,7 @@ export async function startOwnService(flags: readonly string[] = []): Promise<Ow
   const journal = join(makeFolder(), `${randomUUID()}.journal`);
   const given = ['--host', '127.0.0.1', '--port', '0', '--workers', '1', '--journal', journal];
   given.push('--snapshot', SNAPSHOT, '--max-loop-delay', '0', '--warm-up', '0s');
-  const settings = settingsOf([
-    ...given,
-    '--posts-per-address',
-    '0',
-    '--poll-interval',
-    '50ms',
-    ...flags,
-  ]);
+  const settings = settingsOf([...given, '--posts-per-address', '0', ...flags]);
   const logs: Record<string, unknown>[] = [];
   const write = (line: string): void => void logs.push(JSON.parse(line));
   const logger = pino({ level: settings.logLevel }, { write });

@@ -14,7 +14,7 @@ import { firstFile, markedLines, markIn, replaceFile } from './marked.js';
 export interface Reloading {
   readonly reloader: Reloader;
   readonly current: Current;
-  /** Ends it and its looks. */
+  /** Ends it and its watch. */
   end(): Promise<void>;
   readonly path: string;
   /** Looks, and resolves when nothing is left to be waited for. */
@@ -24,15 +24,18 @@ export interface Reloading {
   /** What came of each file looked at, the first load included. */
   readonly outcomes: string[];
   readonly logs: readonly Readonly<Record<string, unknown>>[];
+  /** Events that led to a look. */
+  readonly events: { heard: number };
   /** Builds begun, and the most that ran at once. */
   readonly builds: { begun: number; most: number };
-  /** Looks that have listed what there is. */
-  readonly looks: { taken: number };
   /** Mark and count of what is served. */
   served(): [mark: number, count: number];
   /** What was logged as an error. */
   errors(): string[];
 }
+
+/** Nothing but an event may tell. */
+const NEVER_MS = 600_000;
 
 interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
   /** A file or a folder; a first snapshot in a folder of its own where it is absent. */
@@ -47,14 +50,14 @@ interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'buil
   readonly build?: (real: Build, ...given: Parameters<Build>) => Promise<BuildResult>;
   /** Hears of each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
-  /** How often to look, as a service does; only when told to where it is absent. */
-  readonly lookMs?: number;
+  /** Whether to hear of events; of nothing else. */
+  readonly events?: boolean;
 }
 
 /** Starts a reloader of a path; options that are not given suit a test. */
 export async function startReloading(given: Given = {}): Promise<Reloading> {
   const { path = firstFile(), companion, build, onLoaded = () => {}, ...others } = given;
-  const { inThread = false, lookMs, ...options } = others;
+  const { inThread = false, events = false, ...options } = others;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };
@@ -62,12 +65,11 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
   const current = new Cell();
   await current.follow({ serve: async (generation) => onLoaded(generation), hear: () => {} });
   const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) });
-  const real = given.source ?? (await openLocalSource({ path, companion }));
-  const looks = { taken: 0 };
-  const list: Source['list'] = () => real.list().finally(() => looks.taken++);
-  const source = { ...real, list };
+  const mode = events ? 'events' : 'off';
+  const watching = { mode, pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const source = given.source ?? (await openLocalSource({ path, companion, ...watching }, logger));
   const settings = { maxInvalid: 0, notifications: companion };
-  const builder = createBuilder(settings, inThread ? undefined : run);
+  const real = createBuilder(settings, inThread ? undefined : run);
   const reloader = new Reloader({
     settleMs: 20,
     maxShrink: 0.5,
@@ -80,7 +82,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
       builds.begun++;
       builds.most = Math.max(builds.most, ++underWay);
       try {
-        return await (build === undefined ? builder(...task) : build(builder, ...task));
+        return await (build === undefined ? real(...task) : build(real, ...task));
       } finally {
         underWay--;
       }
@@ -89,11 +91,14 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     logger,
   });
   await reloader.load();
-  const looking = lookMs && setInterval(() => reloader.look(), lookMs);
+  const eventCounts = { heard: 0 };
+  const unwatch = source.watch(() => {
+    eventCounts.heard++;
+    return reloader.look();
+  });
   const end = async (): Promise<void> => {
-    clearInterval(looking);
     reloader.close();
-    source.close?.();
+    await unwatch();
   };
   closeLater(end);
   return {
@@ -108,8 +113,8 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     current,
     outcomes,
     logs,
+    events: eventCounts,
     builds,
-    looks,
     served() {
       const { dataset } = current.generation.engine;
       return [markIn(rendered(recordBytes(dataset.records, 0)).toString()), dataset.count];

@@ -30,9 +30,6 @@ export const SNAPSHOT: string = process.env['TEST_SNAPSHOT'] ?? FIXTURE_POINTS;
 const JOURNALS = mkdtempSync(join(tmpdir(), 'waypost-journals-'));
 process.once('exit', () => rmSync(JOURNALS, { recursive: true, force: true }));
 
-/** Tests wait for snapshots to be found. */
-const LOOKS = { WAYPOST_POLL_INTERVAL: '50ms' };
-
 /** `waypost serve` in a process of its own, listening on a free port of 127.0.0.1. */
 export interface Service {
   readonly port: number;
@@ -66,7 +63,7 @@ export async function startService(
 ): Promise<Service> {
   const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
   const journal = join(JOURNALS, `${randomUUID()}.journal`);
-  const own = { WAYPOST_SNAPSHOT: SNAPSHOT, WAYPOST_JOURNAL: journal, ...LOOKS };
+  const own = { WAYPOST_SNAPSHOT: SNAPSHOT, WAYPOST_JOURNAL: journal };
   const child = start(args, { ...own, ...environment }, launcher);
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';

@@ -47,6 +47,7 @@ const BY_KIND: Readonly<Record<string, Parse>> = {
 /** How the values of some flags are read, which have rules of their own. */
 const BY_FLAG: Readonly<Record<string, Parse>> = {
   '--public-url': publicUrl,
+  '--watch': oneOf('events', 'poll', 'off'),
   '--workers': workers,
   '--admin-token': (text) => {
     if (isToken(text)) return text;

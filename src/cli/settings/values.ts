@@ -30,6 +30,7 @@ export interface ServeSettings extends Leniency {
   readonly maxInvalid: number;
   /** Share of the points: 0.5 for half of them. */
   readonly maxShrink: number;
+  readonly watch: 'events' | 'poll' | 'off';
   /** Times are in milliseconds. */
   readonly pollInterval: number;
   readonly settle: number;

@@ -22,6 +22,9 @@ export interface AddressOptions {
   readonly companion?: string | undefined;
   /** The folder that snapshots are downloaded to, made where there is none. */
   readonly folder: string;
+  readonly mode: 'events' | 'poll' | 'off';
+  /** How often to ask. */
+  readonly pollMs: number;
   /** How long a server may say nothing until the connection counts as broken. */
   readonly idleMs?: number;
 }
@@ -34,7 +37,7 @@ const IDLE_MS = 30_000;
  * InputError for an address that cannot be used.
  */
 export async function openAddressSource(options: AddressOptions): Promise<Source> {
-  const { address, companion, folder, idleMs = IDLE_MS } = options;
+  const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;
   const store: Store = address.startsWith('s3:')
     ? await (await import('./bucket-store.js')).bucketStore(address)
     : webStore(address);
@@ -75,7 +78,13 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         throw error instanceof InputError ? new Error(error.message, { cause: error }) : error;
       }
     },
-    close: () => store.close?.(),
+    watch(onChange) {
+      const timer = mode === 'off' ? undefined : setInterval(onChange, pollMs).unref();
+      return async () => {
+        clearInterval(timer);
+        store.close?.();
+      };
+    },
   };
 }
 

@@ -1,5 +1,6 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import type { Logger } from 'pino';
 import { targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import {
@@ -11,15 +12,16 @@ import {
   matcherOf,
   type Source,
 } from './source.js';
+import { type WatchOptions, watchPaths } from './watch.js';
 
-export interface LocalOptions {
+export interface LocalOptions extends WatchOptions {
   /**
    * A snapshot file, a folder whose newest whole file is served, or a folder and a pattern of
    * names.
    */
   readonly path: string;
   /** A file that is read with every snapshot. */
-  readonly companion?: string | undefined;
+  readonly companion: string | undefined;
   /** The journal of accepted points, which may be in the folder under any name, and is no snapshot. */
   readonly journal?: string | undefined;
 }
@@ -48,7 +50,7 @@ const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'E
 const LOOKS_AT_ONCE = 64;
 
 /** Snapshots of this machine's file system: a file, or those of a folder. */
-export async function openLocalSource(options: LocalOptions): Promise<Source> {
+export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
   const { path, companion, journal } = options;
   const pattern = basename(path);
   // a file may well be called so
@@ -89,6 +91,16 @@ export async function openLocalSource(options: LocalOptions): Promise<Source> {
           return changes.includes('replaced') ? 'replaced' : 'same';
         },
       };
+    },
+    watch(onChange) {
+      const paths = [root, companion].filter((one) => one !== undefined);
+      const named = paths.map((one) => basename(one));
+      const counts = (name: string): boolean => {
+        const own = name.endsWith(CHECKSUM_SUFFIX) ? name.slice(0, -CHECKSUM_SUFFIX.length) : name;
+        // Kubernetes switches the link `..data`, which others lead through
+        return name.startsWith('..') || named.includes(own) || matches(own);
+      };
+      return watchPaths(paths, options, logger, counts, onChange);
     },
   };
 }

@@ -105,8 +105,11 @@ export interface Source {
   list(): Promise<readonly Candidate[]>;
   /** Makes a candidate of the last listing a local file. */
   open(candidate: Candidate, tell: Tell): Promise<Opened>;
-  /** Gives connections back that wait for the next question. */
-  close?(): void;
+  /**
+   * Calls `onChange` whenever there may be something new, more often rather than too rarely;
+   * returns what ends it.
+   */
+  watch(onChange: () => void): () => Promise<void>;
 }
 
 /** A file at an address, as it was when looked at. */
@@ -125,7 +128,9 @@ export interface RemotePart {
 }
 
 /** What has files: a web server, a bucket. */
-export interface Store extends Pick<Source, 'name' | 'close'> {
+export interface Store {
+  /** What it is called in messages. */
+  readonly name: string;
   /** The files that may be served, the newest first. Throws an InputError where there is none. */
   list(signal: AbortSignal): Promise<readonly RemoteFile[]>;
   /**
@@ -133,6 +138,8 @@ export interface Store extends Pick<Source, 'name' | 'close'> {
    * than the one listed. The signal ends it.
    */
   read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
+  /** Gives connections back that wait for the next question. */
+  close?(): void;
 }
 
 /** A checksum file has a line a file. */

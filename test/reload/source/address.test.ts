@@ -101,7 +101,7 @@ async function start(
   prepare(origin);
   const address = await origin.open();
   const folder = makeFolder();
-  const source = await openAddressSource({ address, folder, idleMs });
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
   const reloading = await startReloading({ source, retryMs: 50 }).catch(async (error) => {
     await origin.close();
     throw error;
@@ -145,7 +145,7 @@ test('a download that breaks off, or in which nothing more comes, goes on where 
     origin.answers.length = 0;
     origin.next.push(undefined, undefined, origin.sendPart(1_000, isBroken, folder));
     await look();
-    await until('it is served', () => look().then(() => served()[0] === mark));
+    await until('it is served', () => served()[0] === mark);
     assert.ok(origin.answers.includes('206 bytes=1000-'), origin.answers.join());
   }
 });
@@ -168,8 +168,7 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   const { origin, look, served, current, outcomes, folder } = await start();
   const stale = (pattern: RegExp): Promise<void> =>
     until(`${pattern}`, () => pattern.test(current.stale?.reason ?? ''));
-  const fresh = (): Promise<void> =>
-    until('all is well', () => look().then(() => current.stale === undefined));
+  const fresh = (): Promise<void> => until('all is well', () => current.stale === undefined);
   origin.next.push(status(404), status(404), status(404));
   await look();
   await stale(/points\.ndjson: the server answers 404 Not Found$/);
@@ -190,7 +189,7 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await stale(/cannot be fetched: connect ECONNREFUSED/);
   origin.content = markedLines(2);
   await origin.open();
-  await until('the new one is served', () => look().then(() => served()[0] === 2));
+  await until('the new one is served', () => served()[0] === 2);
   assert.is(outcomes.filter((one) => one === 'failed').length, 4);
   origin.content = markedLines(3);
   origin.next.push(...Array.from({ length: 20 }, () => origin.sendPart(1_000, true, folder)));
@@ -211,7 +210,7 @@ test('a server that did not answer is asked again at once, as it took no work', 
   origin.content = markedLines(2);
   origin.unanswered = 1;
   void look();
-  await until('the new one is served', () => look().then(() => served()[0] === 2), 15_000);
+  await until('the new one is served', () => served()[0] === 2, 15_000);
 });
 
 test('an object that changes while it is read is never mixed', async () => {
@@ -223,7 +222,7 @@ test('an object that changes while it is read is never mixed', async () => {
   };
   origin.next.push(undefined, undefined, change);
   await look();
-  await until('the later one is served', () => look().then(() => served()[0] === 3));
+  await until('the later one is served', () => served()[0] === 3);
   assert.equal(served(), [3, countOf(3)]);
   assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
 });
@@ -235,7 +234,7 @@ test('name and password of the address are sent, a % among them or not', async (
   for (const [given, meant] of Object.entries({ '50%25': '50%', '50%': '50%', '%C3%A4': 'ä' })) {
     const address = `http://job:${given}@${host}/points.ndjson`;
     const folder = makeFolder();
-    const source = await openAddressSource({ address, folder });
+    const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
     assert.match((await source.list())[0]!.path, `http://${host}/points.ndjson`);
     assert.is(origin.authorization, `Basic ${Buffer.from(`job:${meant}`).toString('base64')}`);
   }
@@ -277,7 +276,7 @@ test('a process that ends in the middle of a download leaves nothing after the n
     await once(child, 'close');
     assert.is(readdirSync(folder).length, files);
   }
-  await openAddressSource({ address, folder });
+  await openAddressSource({ address, folder, mode: 'off', pollMs: 0 });
   assert.equal(readdirSync(folder), []);
 });
 

@@ -8,13 +8,16 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { replaceFile } from '../../support/marked.js';
 import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
+/** A source that is told of nothing. */
 function sourceOf(path: string, journal?: string): Promise<Source> {
-  return openLocalSource({ path, journal });
+  const silent = pino({ level: 'silent' });
+  return openLocalSource({ path, companion: undefined, journal, mode: 'off', pollMs: 0 }, silent);
 }
 
 async function namesOf(source: Source): Promise<string[]> {
@@ -200,7 +203,8 @@ test('what became of an opened snapshot counts all that it is read with', async 
   const folder = makeFolder();
   const [path, companion] = [join(folder, 'points'), join(folder, 'notifications')];
   for (const one of [path, companion]) writeFileSync(one, 'one');
-  const source = await openLocalSource({ path, companion });
+  const options = { path, companion, mode: 'off', pollMs: 0 } as const;
+  const source = await openLocalSource(options, pino({ level: 'silent' }));
   const [before] = await source.list();
   const opened = await source.open(before!, () => {});
   assert.is(await opened.state(), 'same');

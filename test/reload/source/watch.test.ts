@@ -1,0 +1,184 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pino } from 'pino';
+import { watchPaths } from '../../../src/reload/source/watch.js';
+import { closeLater } from '../../support/folder.js';
+import { replaceFile, switchLink } from '../../support/marked.js';
+import { assert, makeFolder, test, until } from '../../support/uvu.js';
+
+/** Nothing but an event may tell. */
+const NEVER_MS = 600_000;
+const silent = pino({ level: 'silent' });
+
+/** A watch that has begun; `hears` runs a change, and resolves when it was heard of. */
+async function watching(path: string, counts: (name: string) => boolean = () => true) {
+  let heard = 0;
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const end = watchPaths([path], options, silent, counts, () => heard++);
+  closeLater(end);
+  await until('it watches', () => heard > 0);
+  return {
+    /** Resolves with how many events there were by then. */
+    async hears(what: string, change: () => void): Promise<number> {
+      heard = 0;
+      change();
+      await until(`${what} is heard of`, () => heard > 0);
+      return heard;
+    },
+  };
+}
+
+/** Makes what is watched in a folder; returns its path, and changes that must be heard of. */
+type Case = (folder: string) => readonly [path: string, ...changes: (() => void)[]];
+
+const CASES: Readonly<Record<string, Case>> = {
+  'a file renamed into place, overwritten, appended to, touched, deleted and created'(folder) {
+    const path = join(folder, 'points');
+    writeFileSync(path, 'one');
+    return [
+      path,
+      () => replaceFile(path, 'two'),
+      () => writeFileSync(path, 'three'),
+      () => appendFileSync(path, 'four'),
+      () => utimesSync(path, 1_000, 1_000),
+      () => rmSync(path),
+      () => writeFileSync(path, 'five'),
+    ];
+  },
+  'a link switched to another target'(folder) {
+    const path = join(folder, 'current');
+    for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
+    symlinkSync('a', path);
+    return [path, () => switchLink('b', path)];
+  },
+  "a link's target in another folder that is overwritten"(folder) {
+    const target = join(folder, 'elsewhere', 'a');
+    mkdirSync(join(folder, 'elsewhere'));
+    writeFileSync(target, 'one');
+    symlinkSync('elsewhere/a', join(folder, 'inner'));
+    symlinkSync('inner', join(folder, 'current'));
+    return [join(folder, 'current'), () => replaceFile(target, 'two')];
+  },
+  'the ..data link of a Kubernetes volume'(folder) {
+    for (const version of ['..1', '..2']) {
+      mkdirSync(join(folder, version));
+      writeFileSync(join(folder, version, 'points'), version);
+    }
+    symlinkSync('..1', join(folder, '..data'));
+    symlinkSync('..data/points', join(folder, 'points'));
+    return [join(folder, 'points'), () => switchLink('..2', join(folder, '..data'))];
+  },
+  'a new file in a folder'(folder) {
+    writeFileSync(join(folder, 'a'), 'one');
+    return [folder, () => replaceFile(join(folder, 'b'), 'two')];
+  },
+  'a new file in a folder behind a link'(folder) {
+    const path = `${folder}-link`;
+    symlinkSync(folder, path);
+    return [path, () => replaceFile(join(folder, 'b'), 'two')];
+  },
+  'a link that is switched in a folder behind a link'(folder) {
+    for (const name of ['a', 'b']) {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, 'points'), name);
+    }
+    symlinkSync('a/points', join(folder, 'current'));
+    symlinkSync(folder, `${folder}-link`);
+    return [
+      join(`${folder}-link`, 'current'),
+      () => switchLink('b/points', join(folder, 'current')),
+    ];
+  },
+  'a file in the place of a link that leads in a circle'(folder) {
+    const path = join(folder, 'circle');
+    symlinkSync(path, path);
+    return [path, () => replaceFile(path, '')];
+  },
+  'a folder that is closed and opened by its permissions, and a file in it'(folder) {
+    return [
+      folder,
+      () => chmodSync(folder, 0o000),
+      () => chmodSync(folder, 0o755),
+      () => writeFileSync(join(folder, 'a'), 'one'),
+    ];
+  },
+};
+
+for (const [name, prepare] of Object.entries(CASES)) {
+  test(`it hears of ${name}`, async () => {
+    const folder = join(makeFolder(), 'inner');
+    mkdirSync(folder);
+    const [path, ...changes] = prepare(folder);
+    const kept = await watching(path);
+    for (const [i, change] of changes.entries()) {
+      // by the watch that heard of the changes before, and by one of its own
+      const fresh = await watching(path);
+      await Promise.all([kept.hears(`change ${i}`, change), fresh.hears(`change ${i}`, () => {})]);
+    }
+  });
+}
+
+test('a folder that takes the place of another is watched once it was looked for', async () => {
+  const folder = join(makeFolder(), 'inner');
+  mkdirSync(folder);
+  let heard = 0;
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: 50 } as const;
+  const path = join(folder, 'points');
+  let isName = false;
+  const counts = (name: string): boolean => {
+    isName ||= name === 'points';
+    return true;
+  };
+  closeLater(watchPaths([path], options, silent, counts, () => heard++));
+  await until('it looks', () => heard > 0);
+  renameSync(folder, `${folder}-away`);
+  mkdirSync(folder);
+  // until a watch stands on the new folder, nobody tells of its files by their names
+  await until('it hears of a file in it', () => {
+    replaceFile(path, 'two');
+    return isName;
+  });
+});
+
+test('of a folder it hears of the names that count', async () => {
+  const folder = makeFolder();
+  const watch = await watching(folder, (name) => name === 'a');
+  // events come in order
+  const heard = await watch.hears('the last of them', () => {
+    for (const name of ['b', 'c', 'a']) mkdirSync(join(folder, name));
+  });
+  assert.is(heard, 1);
+});
+
+test('polling looks again and again, and ended it does not; off it never does', async () => {
+  const path = join(makeFolder(), 'a');
+  const looks = { poll: 0, off: 0 };
+  const [end, endOff] = (['poll', 'off'] as const).map((mode) => {
+    return watchPaths(
+      [path],
+      { mode, pollMs: 20 },
+      silent,
+      () => true,
+      () => looks[mode]++,
+    );
+  });
+  writeFileSync(path, 'one');
+  await until('three looks', () => looks.poll >= 3);
+  await end!();
+  const before = looks.poll;
+  await delay(100);
+  assert.equal(looks, { poll: before, off: 0 });
+  await endOff!();
+});
+
+test.run();
