@@ -190,13 +190,18 @@ function inFormat(format: string, path: string, pairs: readonly Pair[]): string 
   return `${path}?${queryString([...others, { name: 'format', value: format }])}`;
 }
 
-function actions(path: string, pairs: readonly Pair[], shown: Shown): Html {
+function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
   const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
   return html`<div class="actions"><a class="button" href="${own}">GET</a>
 ${shown.alternatives.map(
   ({ parameter, mediaType }) =>
     html`<a class="button" href="${inFormat(parameter, path, pairs)}" type="${mediaType}">${parameter}</a>\n`,
-)}</div>
+)}${
+  subject.options !== undefined &&
+  html`<details class="options"><summary class="button">OPTIONS</summary>
+<pre tabindex="0">${JSON.stringify(subject.options, null, 2)}</pre></details>
+`
+}</div>
 `;
 }
 
@@ -214,7 +219,7 @@ function exchange(
   );
   return html`<details class="box" id="exchange"${isOpen && html` open`}>
 <summary>Request and answer, as programs see them</summary>
-${actions(path, pairs, shown)}
+${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
 ${lines}

@@ -150,6 +150,7 @@ export interface Subject {
   readonly links: readonly KeyLink[];
   /** Whether it is the list of points: with a map, files, and a form for posts. */
   readonly isPoints: boolean;
+  readonly options: object | undefined;
 }
 
 /** A subject that says the least: no form, no table, no links. */
@@ -161,6 +162,7 @@ export const PLAIN_SUBJECT: Subject = {
   columns: [],
   links: [],
   isPoints: false,
+  options: undefined,
 };
 
 /** Pages that are linked on each side of the one that is shown. */

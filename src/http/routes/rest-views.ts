@@ -5,7 +5,7 @@ import { frequentTexts } from '../../index/postings.js';
 import { PageRoom } from '../../index/record-page.js';
 import type { RecordKey } from '../../model/point.js';
 import type { ViewContext } from '../answer/context.js';
-import { matchBeside, type ReadAddress, type Served } from '../answer/question.js';
+import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
@@ -22,7 +22,7 @@ import {
   POINT_COLUMNS,
   pointLinks,
 } from '../pages/columns.js';
-import { pageFormat } from '../pages/page-format.js';
+import { PAGE_OFFER, pageFormat } from '../pages/page-format.js';
 import { type Crumb, HOME, PLAIN_SUBJECT, type Subject } from '../pages/site.js';
 import {
   ALLOW_POINTS,
@@ -56,7 +56,11 @@ function withPage<Wanted>(
   address: ReadAddress<Wanted>,
 ): ReadAddress<Wanted> {
   const { description, formats } = address;
-  const subject = { ...PLAIN_SUBJECT, description, ...page };
+  const options = optionsOf({
+    ...address,
+    formats: [formats[0]!, PAGE_OFFER, ...formats.slice(1)],
+  });
+  const subject = { ...PLAIN_SUBJECT, description, options, ...page };
   const all = formats.toSpliced(1, 0, pageFormat(site, subject, formats));
   return { ...address, subject, formats: all };
 }
