@@ -55,8 +55,6 @@ export class JsonDocument {
   #parts: Uint8Array[] = [];
   #size = 0;
   #hasEnded = false;
-  /** Whether a comma wants a record behind it. */
-  #wantsRecord = false;
   #outline = Buffer.alloc(LONGEST_LIST_KEY);
   #outlineSize = 0;
 
@@ -208,7 +206,8 @@ export class JsonDocument {
   #endRecord(separator: number, part: Uint8Array, position: number): void {
     const start = this.#start;
     if (start < 0) {
-      if (separator === COMMA || this.#wantsRecord) this.#refuse(separator, position);
+      // a comma wants a record before it and behind it
+      if (separator === COMMA || this.records > 0) this.#refuse(separator, position);
       return;
     }
     this.#addPart(part);
@@ -217,7 +216,6 @@ export class JsonDocument {
     this.#parts = [];
     this.#size = 0;
     this.#start = -1;
-    this.#wantsRecord = separator === COMMA;
     this.records += 1;
     this.#onRecord({ place: this.records, bytes: isTooLong ? undefined : bytes, start });
   }

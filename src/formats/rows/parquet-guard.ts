@@ -102,6 +102,12 @@ export interface Levels {
   readonly definition: number;
 }
 
+/** How many values a page announces. */
+export function countOf(header: PageHeader): number {
+  const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: words } = header;
+  return (v1 ?? v2 ?? words)?.num_values ?? -1;
+}
+
 /** Throws where a page, uncompressed, has runs or counts of more than its header announces. */
 export function checkPage(
   header: PageHeader,
@@ -109,8 +115,8 @@ export function checkPage(
   levels: Levels,
   hasDictionary: boolean,
 ): void {
-  const { data_page_header: v1, data_page_header_v2: v2, dictionary_page_header: words } = header;
-  const count = (v1 ?? v2 ?? words)?.num_values ?? -1;
+  const { data_page_header: v1, data_page_header_v2: v2 } = header;
+  const count = countOf(header);
   if (!(count >= 0 && count <= MAX_PAGE_VALUES)) {
     throw new BrokenRows(`a page announces ${count} values, at most ${MAX_PAGE_VALUES} are read`);
   }

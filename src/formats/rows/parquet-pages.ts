@@ -13,15 +13,15 @@ import { formatUtc } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
-import { checkPage, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parquet-guard.js';
+import { checkPage, countOf, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG, utf8Of } from './row.js';
 import type { RowFile } from './row-file.js';
 
 /** The head of a page has statistics, cut by every writer that is known. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_HEADER_VALUES = 100;
-/** Values of a list: a record with more of them would be longer than one may be. */
-const MAX_LIST = 2 ** 18;
+/** What a value takes in memory at least: a page of a few bytes may have millions of one. */
+const VALUE_BYTES = 8;
 
 type Decoder = Parameters<typeof readPage>[2];
 
@@ -50,8 +50,8 @@ export async function* readPages(
       throw new BrokenRows('the checksum of a page is wrong');
     }
     const page = uncompress(header, packed, meta.codec);
-    spend(page.length);
     checkPage(header, page, column.levels, dictionary !== undefined);
+    spend(page.length + VALUE_BYTES * countOf(header));
     // what was uncompressed is the page now, levels included
     const plain = {
       ...header,
@@ -73,7 +73,6 @@ export async function* readPages(
     } else if (isList) {
       held = data.slice(-1);
       yield data.slice(0, -1);
-      if (isLong(held[0])) throw new BrokenRows(`a list has more than ${MAX_LIST} values`);
     } else {
       yield data;
     }
@@ -149,12 +148,6 @@ function snappySize(packed: Uint8Array): number {
     if (byte < 0x80) break;
   }
   return size;
-}
-
-/** Whether a list, or the last list in it, has too many values. */
-function isLong(list: unknown): boolean {
-  for (let at = list; Array.isArray(at); at = at.at(-1)) if (at.length > MAX_LIST) return true;
-  return false;
 }
 
 /** A value that cannot be read: a problem of its record alone. */

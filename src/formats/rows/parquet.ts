@@ -61,17 +61,12 @@ type Spend = (bytes: number) => void;
 class Values {
   readonly column: Column;
   readonly #pages: AsyncGenerator<DecodedArray>;
-  /** Groups around a list that may be absent: each has its list in a list. */
-  readonly #wrappers: number;
   #page: DecodedArray = [];
   #at = 0;
 
   constructor(column: Column, pages: AsyncGenerator<DecodedArray>) {
     this.column = column;
     this.#pages = pages;
-    const list = column.path.findIndex((one) => one.repetition_type === 'REPEATED');
-    const around = column.path.slice(1, Math.max(list, 1));
-    this.#wrappers = around.filter((one) => one.repetition_type === 'OPTIONAL').length;
   }
 
   /** How many there are; none at the end of the group. */
@@ -86,10 +81,10 @@ class Values {
   }
 
   next(): unknown {
-    let value: unknown = this.#page[this.#at++];
+    const value: unknown = this.#page[this.#at++];
     if (value === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
-    for (let i = 0; i < this.#wrappers; i++) value = (value as unknown[])[0] ?? null;
-    return value;
+    // a group around a list, which may be absent, has it in a list of its own
+    return Array.isArray(value) ? value.flat(Infinity) : value;
   }
 }
 
