@@ -252,8 +252,9 @@ program
   .argument('<output>', 'native snapshot to write, whole or not at all; - for standard output')
   .addOption(timeZone())
   .action(async (snapshot: string, file: string, output: string, options: RunOptions) => {
-    const { compactSnapshot } = await import('./cli/pack.js');
-    await compactSnapshot(snapshot, file, output, { ...options, signal: interruption() });
+    const { packSnapshot } = await import('./cli/pack.js');
+    const given = { ...options, journal: file, signal: interruption() };
+    await packSnapshot(snapshot, output, given);
   });
 
 try {

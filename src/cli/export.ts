@@ -20,7 +20,7 @@ import { Engine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
 import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
-import { allBlocks, refuseSameFile, reportLines } from './pack.js';
+import { allBlocks, postsBeside, refuseSameFile, reportLines } from './pack.js';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -49,11 +49,7 @@ export async function exportSnapshot(
   const { journal, signal } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
-    let further: JournaledPoints | undefined;
-    if (journal !== undefined) {
-      const { journaledPoints } = await import('./journal-posts.js');
-      further = await journaledPoints(path, journal);
-    }
+    const further = await postsBeside(path, journal);
     const [file, report] = await load(path, query, format, further, options);
     // as the file of another format it would pass for all of its list
     requireWhole(name, report, { allowEmpty: true });

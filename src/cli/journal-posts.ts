@@ -9,6 +9,7 @@ import {
   type PointBlock,
 } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
+import type { Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
@@ -179,21 +180,25 @@ export class JournaledPoints {
   readonly latest: number;
   readonly summary: string[] = [];
   readonly #journal: string;
-  readonly posted: Posted;
-  readonly #watermark: number;
+  /** Names all of them. */
+  readonly watermark: Watermark;
+  readonly #posted: Posted;
+  readonly #known: number;
   readonly #postedIds: ReadonlySet<number>;
   readonly #created = new Map<number, Microseconds>();
   #nextId: number;
 
-  constructor(journal: string, posted: Posted, watermark: number) {
+  /** The snapshot says that it has posts up to the sequence `known`. */
+  constructor(journal: string, posted: Posted, known: number) {
     this.#journal = shownName(journal);
     this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${this.#journal}`;
     this.latest = posted.posts.reduce(
       (latest, { createdAt }) => Math.max(latest, Math.floor(createdAt / 1000)),
       0,
     );
-    this.posted = posted;
-    this.#watermark = watermark;
+    this.watermark = { journal: posted.name, sequence: posted.through };
+    this.#posted = posted;
+    this.#known = known;
     this.#postedIds = new Set(posted.posts.flatMap(({ id, movedFrom = id }) => [id, movedFrom]));
     this.#nextId = posted.nextId;
   }
@@ -210,8 +215,8 @@ export class JournaledPoints {
   *blocks(): Generator<PointBlock, void, undefined> {
     const builder = new BlockBuilder();
     let added = 0;
-    for (const post of this.posted.posts) {
-      const standing = standingOf(post, (id) => this.#created.get(id), this.#watermark);
+    for (const post of this.#posted.posts) {
+      const standing = standingOf(post, (id) => this.#created.get(id), this.#known);
       if (standing === 'retired') continue;
       const { point: posted } = acceptedOf(post);
       const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
@@ -229,7 +234,7 @@ export class JournaledPoints {
     }
     const last = builder.take();
     if (last !== undefined) yield last;
-    const { posts, through } = this.posted;
+    const { posts, through } = this.#posted;
     this.summary.push(
       `${counted(added, 'post')} of ${this.#journal} added, ` +
         `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,

@@ -27,7 +27,8 @@ import type { JournaledPoints } from './journal-posts.js';
 export interface PackOptions extends RunOptions, Leniency {
   /** The watermark; where absent, what a native input says. */
   readonly journalThrough?: Watermark;
-  readonly further?: JournaledPoints;
+  /** Journal whose posts belong to the input: a file, or the address of a service. */
+  readonly journal?: string;
   /** A file of notifications to take instead of those that the input has. */
   readonly notifications?: string;
 }
@@ -36,7 +37,8 @@ export interface PackOptions extends RunOptions, Leniency {
  * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
  * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the
  * input, so that the same input makes the same bytes; of standard input it is the moment when it was
- * read. Throws an InputError when the input is broken or the output cannot be written.
+ * read. Posts of a journal that the input has are taken from the input; one whose id it uses for
+ * another record gets a new id. The watermark names all of them. Throws an InputError when the input is broken or the output cannot be written.
  */
 export async function packSnapshot(
   input: string,
@@ -44,33 +46,18 @@ export async function packSnapshot(
   options: PackOptions = {},
 ): Promise<void> {
   await openTimeZone(options.timeZone);
-  refuseSameFile([input, options.notifications], output);
+  refuseSameFile([input, options.notifications, options.journal], output);
   await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
-/**
- * Writes a native snapshot of what a snapshot has and what waits in a journal, as `packSnapshot`
- * writes it; its watermark names these posts. The journal stays as it is. Posts that the snapshot
- * has are taken from the snapshot; one whose id it uses for another record gets a new id. Throws an
- * InputError when one of the files is broken or the output cannot be written.
- */
-export async function compactSnapshot(
-  snapshot: string,
-  journal: string,
-  output: string,
-  options: PackOptions = {},
-): Promise<void> {
+/** The posts of a journal that belong to a snapshot, where a journal is named. */
+export async function postsBeside(
+  path: string,
+  journal: string | undefined,
+): Promise<JournaledPoints | undefined> {
+  if (journal === undefined) return undefined;
   const { journaledPoints } = await import('./journal-posts.js');
-  const further = await journaledPoints(snapshot, journal);
-  const { posted } = further;
-  await packSnapshot(snapshot, output, {
-    ...options,
-    journalThrough: { journal: posted.name, sequence: posted.through },
-    further,
-    // posts alone make a good snapshot, too
-    allowEmpty: options.allowEmpty === true || posted.posts.length > 0,
-  });
-  tell(further.summary, output, options);
+  return journaledPoints(path, journal);
 }
 
 async function packFile(
@@ -79,7 +66,7 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<void> {
-  const { timeZone, stdout = process.stdout, further } = options;
+  const { timeZone, stdout = process.stdout } = options;
   if (output === STANDARD && stdout.isTTY === true) {
     throw new InputError(
       'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
@@ -92,6 +79,7 @@ async function packFile(
   try {
     const { notifications: path } = options;
     const notifications = path === undefined ? path : await readNotifications(path, { timeZone });
+    const further = await postsBeside(input, options.journal);
     reader = await openSnapshot(input, {
       maxInvalid: options.maxInvalid ?? 0,
       timeZone,
@@ -102,13 +90,15 @@ async function packFile(
       },
     });
     const source = reader;
-    const watermark = options.journalThrough ?? source.watermark;
+    const watermark = further?.watermark ?? options.journalThrough ?? source.watermark;
     const [report, totals] = await writeOutput(output, options, async (to) => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
-      const blocks = await read(input, source, options);
+      const blocks = await read(input, source, further, options);
       bar.stop();
       const report = source.report();
-      requireWhole(input, report, options);
+      // posts alone make a good snapshot, too
+      const allowEmpty = options.allowEmpty || (further?.latest ?? 0) > 0;
+      requireWhole(input, report, { allowEmpty });
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
       const unseen = notifications ?? report.notifications;
@@ -124,6 +114,7 @@ async function packFile(
       `${megabytes(bytesRead)} read, ${megabytes(totals.bytes)} written in ` +
         `${seconds.toFixed(1)} s: ${rate}, ${whole(Math.round(totals.points / seconds))} points/s`,
       ...reportLines(report),
+      ...(further?.summary ?? []),
     ];
     tell(lines, output, options);
   } finally {
@@ -135,7 +126,8 @@ async function packFile(
 async function read(
   input: string,
   reader: SnapshotReader,
-  { signal, further, notifications }: PackOptions,
+  further: JournaledPoints | undefined,
+  { signal, notifications }: PackOptions,
 ): Promise<readonly PointBlock[]> {
   // what was packed must pass verification: rows were checked one by one, native records were not
   const audit =

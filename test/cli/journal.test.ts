@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
-import { compactSnapshot } from '../../src/cli/pack.js';
+import { packSnapshot } from '../../src/cli/pack.js';
 import { type Point, readPoint } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
 import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
@@ -194,7 +194,8 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     if (moved) await journal.move([moveOf(3, 13, 20)]);
     await journal.close();
     const lines: string[] = [];
-    await compactSnapshot(snapshot, path, output, { print: (line) => lines.push(line) });
+    const print = (line: string): void => void lines.push(line);
+    await packSnapshot(snapshot, output, { journal: path, print });
     assert.match(lines.join('\n'), new RegExp(said));
     const [blocks, report] = await readOnePass(output);
     assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);
@@ -207,7 +208,7 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     const bytes = readFileSync(path);
     bytes[bytes.indexOf('Grüße 14')]! ^= 1;
     writeFileSync(path, bytes);
-    const again = compactSnapshot(snapshot, path, output, { print: () => {} });
+    const again = packSnapshot(snapshot, output, { journal: path, print: () => {} });
     assert.match(await refusal(again), 'the CRC of post 4');
   });
 }

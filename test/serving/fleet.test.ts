@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
-import { compactSnapshot } from '../../src/cli/pack.js';
+import { packSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { type Asking, type Envelope, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { assertSame, Instances, keysIn, snapshot, startInstance, write } from '../support/fleet.js';
@@ -117,7 +117,8 @@ fleet.check(
     for (const key of ['a', 'b', 'c']) await post(first, key);
     const packed = join(makeFolder(), 'notes.waypost');
     const lines: string[] = [];
-    await compactSnapshot(path, address, packed, { print: (line) => lines.push(line) });
+    const print = (line: string): void => void lines.push(line);
+    await packSnapshot(path, packed, { journal: address, print });
     assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
     const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
     assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
