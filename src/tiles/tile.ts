@@ -38,10 +38,11 @@ export function makeTile(
  * part of all points, which takes less than a search for its box.
  */
 function searched({ address, limit }: TileQuery, filters: Filters): Filters {
-  const { boxes, ...others } = filters;
+  const { boxes } = filters;
   if (limit !== undefined || address.z === 0 || boxes?.length !== 1) return filters;
-  const isFiltered = Object.keys(others).length > 0 || !isSame(boxes[0]!, boxOf(address));
-  return isFiltered ? filters : others;
+  // what is not asked for is among them, too, as undefined
+  const asked = Object.values(filters).filter((one) => one !== undefined);
+  return asked.length === 1 && isSame(boxes[0]!, boxOf(address)) ? {} : filters;
 }
 
 function isSame(a: Box, b: Box): boolean {

@@ -2,8 +2,10 @@ import { join } from 'node:path';
 import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { rendered, storePoint } from '../../src/formats/record-layout.js';
+import { parseTileLook } from '../../src/http/routes/tile-views.js';
 import { hashId, recordBytes } from '../../src/index/records.js';
 import { RECORD_KEYS, type RecordKey } from '../../src/model/point.js';
+import { openTimeZone } from '../../src/model/time-zone.js';
 import * as grids from '../../src/tiles/grid.js';
 import { MOST_RECORD_BYTES } from '../../src/tiles/points.js';
 import { abbreviate, makeTile } from '../../src/tiles/tile.js';
@@ -118,6 +120,21 @@ test('long records are charged for by their bytes', () => {
   makeTile(engine, { ...query, fields: ['comment'] }, undefined, undefined, meter);
   // 4 MiB at 2 ns a byte
   assert.ok(meter.renewals >= 10, `${meter.renewals} times half a millisecond`);
+});
+
+test('a tile of all points is not searched for its box, whatever the address leaves out', async () => {
+  const { filters: absent } = parseTileLook([], await openTimeZone('UTC'));
+  const address = { z: 1, x: 1, y: 0 };
+  const [whole, filtered] = [absent, { ...absent, isProcessed: false }].map((one) => {
+    const meter = new Meter(Infinity);
+    const query = { address, filters: grids.filtersWithin(address, one), grid: 16 };
+    makeTile(engine, query, undefined, undefined, meter);
+    return meter.cost;
+  });
+  const meter = new Meter(Infinity);
+  makeTile(engine, { address, filters: {}, grid: 16 }, undefined, undefined, meter);
+  assert.is(whole, meter.cost);
+  assert.ok(filtered! > whole!, `${filtered} beside ${whole}`);
 });
 
 const { boxesWithin, boxOf, Grid, latitudeOf, longitudeOf, MAX_ZOOM } = grids;
