@@ -5,7 +5,7 @@ import { Budget, inStretches } from '../model/budget.js';
 import type { Filters, Ordering, Query, QueryWork } from '../model/query.js';
 import { listRows, type Matches } from './common/matches.js';
 import { type AccessPath, type Driver, SCATTERED } from './common/plan.js';
-import { clearSelection, createScratch, type Scratch, unmark } from './common/scratch.js';
+import { clear, createScratch, type Scratch } from './common/scratch.js';
 import { findMatches } from './match.js';
 import { takeMerged } from './merged-page.js';
 import { takeNearest } from './page/nearest.js';
@@ -76,8 +76,7 @@ export class Engine {
     try {
       return work(scratch);
     } finally {
-      unmark(scratch);
-      clearSelection(scratch.selection);
+      clear(scratch);
     }
   }
 }
@@ -139,7 +138,11 @@ interface Place extends Pick<PageRows, 'page' | 'pageCount'> {
   readonly to: number;
 }
 
-function locate({ page: wanted, pageSize }: Query, count: number): Place | undefined {
+/** Where a page of `count` matches is; undefined behind the last one. */
+export function locate(
+  { page: wanted, pageSize }: Pick<Query, 'page' | 'pageSize'>,
+  count: number,
+): Place | undefined {
   const pageCount = Math.max(1, Math.ceil(count / pageSize));
   const page = wanted === 'last' ? pageCount : wanted;
   if (page > pageCount) return undefined;

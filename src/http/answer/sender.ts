@@ -82,10 +82,11 @@ export class Sender {
     this.#count(reply.request, status, representation);
   }
 
-  /** Begins a body of unknown length, with status 200; {@link sendPieces} sends it. */
+  /** Begins a body of unknown length, with status 200; {@link sendPieces} sends it, if any. */
   begin(reply: FastifyReply, representation: string, lines: string): void {
     const response = this.#take(reply);
     response.writeHead(200, parseLines(this.#ownLines(reply.request, lines, true)));
+    if (reply.request.method === 'HEAD') response.end();
     this.#count(reply.request, 200, representation);
   }
 

@@ -123,19 +123,21 @@ export interface PageLinks {
 }
 
 /**
- * Links to the neighbours of page `page` of `pageCount` under `base`, which is scheme, authority
- * and path. They carry every parameter, sorted by name, with `page` replaced; page 1 goes without.
+ * A list of `pageCount` pages under `base`, which is scheme, authority and path. Its links carry
+ * every parameter, sorted by name, with `page` replaced; page 1 goes without.
  */
-export function pageLinks(
+export function pagedList(
   base: string,
   pairs: readonly Pair[],
+  count: number,
   page: number,
   pageCount: number,
-): PageLinks {
-  return {
+): ListFacts {
+  const links = (): PageLinks => ({
     next: page < pageCount ? pageLink(base, pairs, page + 1) : null,
     previous: page > 1 ? pageLink(base, pairs, page - 1) : null,
-  };
+  });
+  return { count, links, base, pairs, page, pageCount };
 }
 
 export function pageLink(base: string, pairs: readonly Pair[], page: number): string {

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import Negotiator from 'negotiator';
 import { quote } from '../../model/quote.js';
 import { HttpError, NotFound } from './http-error.js';
+import { last, type Pair } from './query-string.js';
 
 export interface Offer {
   readonly parameter: string;
@@ -46,6 +47,11 @@ export class Negotiation<Offered extends Offer> {
   constructor(offers: readonly Offered[]) {
     this.#offers = offers;
     this.#preferred = remembered((accept) => negotiate(accept, offers));
+  }
+
+  /** What a request gets, by its parameters, else by its Accept header. Throws as these do. */
+  chosen(pairs: readonly Pair[], accept: string | undefined): Offered {
+    return this.named(last(pairs, 'format')) ?? this.accepted(accept);
   }
 
   /** Undefined where the `format` parameter is absent or empty. Throws NotFound. */

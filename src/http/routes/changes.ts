@@ -31,7 +31,7 @@ import {
 } from '../request/list-parameters.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { queryOf } from '../request/origin.js';
-import { last, parseQueryString } from '../request/query-string.js';
+import { parseQueryString } from '../request/query-string.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
@@ -73,8 +73,7 @@ export function createChangesHandler(
     const { raw } = request;
     context.originOf(raw);
     const pairs = parseQueryString(queryOf(raw.url!));
-    const format =
-      negotiation.named(last(pairs, 'format')) ?? negotiation.accepted(raw.headers.accept);
+    const format = negotiation.chosen(pairs, raw.headers.accept);
     const isEvents = format === EVENTS;
     const { filters, keys, after: given } = parseChangesQuery(pairs, zone);
     const named = parseLastEventId(raw.headers['last-event-id']) ?? given;
@@ -90,11 +89,7 @@ export function createChangesHandler(
       // a proxy that gathers an answer before it hands it on would gather this one for ever
       'X-Accel-Buffering': 'no',
     });
-    if (raw.method === 'HEAD') {
-      sender.begin(reply, 'none', head);
-      reply.raw.end();
-      return;
-    }
+    if (raw.method === 'HEAD') return sender.begin(reply, 'none', head);
     if (Atomics.add(counts, 0, 1) >= maxStreams) {
       Atomics.sub(counts, 0, 1);
       throw tooManyStreams(maxStreams);

@@ -77,11 +77,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
     };
     const state = current.generation.state();
     if (sender.sendKnown(reply, state, headsOf(state))) return;
-    if (raw.method === 'HEAD') {
-      start(state);
-      reply.raw.end();
-      return;
-    }
+    if (raw.method === 'HEAD') return start(state);
     const client = `export ${clientOf(raw, origin.trustProxy)}`;
     const wanted = { format: format.name, query, isGzipped };
     await sender.sendPieces(reply, piecesOf(context, reply.raw, client, wanted, start));

@@ -33,7 +33,7 @@ import {
 import { readMultipart } from '../request/multipart.js';
 import { checkSameSite, queryOf } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
-import { last, parseQueryString } from '../request/query-string.js';
+import { parseQueryString } from '../request/query-string.js';
 
 /** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
@@ -135,8 +135,8 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   if (user === undefined) posting.addressThrottle(address);
   else posting.tokenThrottle(`user ${user}`);
   const origin = context.originOf(raw);
-  const named = PAGE_NEGOTIATION.named(last(parseQueryString(queryOf(raw.url!)), 'format'));
-  const isPage = (named ?? PAGE_NEGOTIATION.accepted(headers.accept)) === PAGE_OFFER;
+  const pairs = parseQueryString(queryOf(raw.url!));
+  const isPage = PAGE_NEGOTIATION.chosen(pairs, headers.accept) === PAGE_OFFER;
   // a form, which a page of another site could have sent just as well, whatever format it names
   if (isPage || headers['sec-fetch-mode'] === 'navigate') checkSameSite(raw, origin);
   const keyName = keyNameOf(headers['idempotency-key'], user);

@@ -4,6 +4,7 @@ import { type Row, rankOf } from '../../index/order.js';
 import { frequentTexts } from '../../index/postings.js';
 import { PageRoom } from '../../index/record-page.js';
 import type { RecordKey } from '../../model/point.js';
+import { locate } from '../../query/engine.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
@@ -11,8 +12,7 @@ import { JSON_FORMAT } from '../formats/json-format.js';
 import {
   type Format,
   jsonRecords,
-  type PageLinks,
-  pageLinks,
+  pagedList,
   pointRecords,
   selfLink,
 } from '../formats/representation.js';
@@ -108,11 +108,9 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       const answer = engine.run(query, undefined, accepted, budget);
       if (answer === undefined) throw invalidPage();
       const { count, page, pageCount, work } = answer;
-      const base = origin + POINTS_PATH;
-      const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
       return {
         title: 'Map data points',
-        list: { count, links, page, pageCount, base, pairs },
+        list: pagedList(origin + POINTS_PATH, pairs, count, page, pageCount),
         records: pointRecords(engine.dataset, answer, room),
         keys: query.keys,
         offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
@@ -170,18 +168,15 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
     description: 'Comments that the user of the token has not seen yet.',
     ...{ parameters, formats: [JSON_FORMAT] },
     read: ({ pairs }) => parsePageQuery(pairs),
-    find({ page: wanted, pageSize }, { origin, pairs, user }, { generation: { unseen } }) {
+    find(wanted, { origin, pairs, user }, { generation: { unseen } }) {
       const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
-      const pageCount = Math.max(1, Math.ceil(all.length / pageSize));
-      const page = wanted === 'last' ? pageCount : wanted;
-      if (page > pageCount) throw invalidPage();
-      const from = (page - 1) * pageSize;
-      const base = origin + NOTIFICATIONS_PATH;
-      const links = (): PageLinks => pageLinks(base, pairs, page, pageCount);
+      const place = locate(wanted, all.length);
+      if (place === undefined) throw invalidPage();
+      const { page, pageCount, from, to } = place;
       return {
         title: 'Notifications',
-        list: { count: all.length, links, page, pageCount, base, pairs },
-        records: jsonRecords(all.slice(from, from + pageSize)),
+        list: pagedList(origin + NOTIFICATIONS_PATH, pairs, all.length, page, pageCount),
+        records: jsonRecords(all.slice(from, to)),
         needsToken: user === undefined,
       };
     },

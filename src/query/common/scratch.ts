@@ -73,10 +73,11 @@ export function createScratch(rows: number): Scratch {
   };
 }
 
-export function unmark({ marks }: Scratch): void {
-  if (!marks.isUsed) return;
-  marks.bits.fill(0);
+/** Clears all that a query has marked. */
+export function clear({ marks, selection }: Pick<Scratch, 'marks' | 'selection'>): void {
+  if (marks.isUsed) marks.bits.fill(0);
   marks.isUsed = false;
+  clearSelection(selection);
 }
 
 export function clearSelection(selection: Selection): void {

@@ -1,17 +1,17 @@
 import * as fc from 'fast-check';
-import { pageLinks } from '../../../src/http/formats/representation.js';
+import { pagedList } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
 import { CHARACTER } from '../../support/characters.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
 function next(query: string): string | null {
-  return pageLinks('', parseQueryString(query), 1, 2).next;
+  return pagedList('', parseQueryString(query), 0, 1, 2).links().next;
 }
 
 // the recorded answers of lists, which are replayed, have the links of every kind of page
 test('the links of a first, a middle and a last page, whose first is named without its number', () => {
   const linksOf = (query: string, page: number, pageCount: number) => {
-    const { next, previous } = pageLinks('/', parseQueryString(query), page, pageCount);
+    const { next, previous } = pagedList('/', parseQueryString(query), 0, page, pageCount).links();
     return [next, previous];
   };
   assert.equal(linksOf('page=1', 1, 1), [null, null]);
@@ -59,7 +59,7 @@ function others(pairs: readonly Pair[]): Pair[] {
 test('a link carries the same parameters, sorted, with only page changed', () => {
   fc.assert(
     fc.property(pairsOf, fc.integer({ min: 2, max: 99 }), (pairs, page) => {
-      const found = pageLinks('', pairs, page, page + 1);
+      const found = pagedList('', pairs, 0, page, page + 1).links();
       for (const [link, target] of [
         [found.next, String(page + 1)],
         [found.previous, page === 2 ? undefined : String(page - 1)],
