@@ -10,9 +10,13 @@ type Library = typeof import('maplibre-gl');
 const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */
 const NEAR_ZOOM = 13;
+/** Pixels of the world at zoom 0. */
+const WORLD = 512;
+/** The least zoom that the library takes, of a map that is tiny, or folded away. */
+const LEAST_ZOOM = -2;
 /** Between two refreshes of the map, in milliseconds. */
 const SPACING_MS = 1_000;
-/** After a stream that was refused wherever it was to begin, such as one too many. */
+/** After a stream that was refused, such as one too many. */
 const RETRY_MS = 30_000;
 
 /** Makes the map, or says in its place why there is none. */
@@ -63,7 +67,6 @@ async function makeMap(place: HTMLElement): Promise<void> {
     dragRotate: false,
     touchPitch: false,
     maxPitch: 0,
-    minZoom: 0,
     ...viewOf(library, shown),
   });
   map.touchZoomRotate.disableRotation();
@@ -74,6 +77,13 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;
   });
+  // a wide screen shows the world once
+  const fitWorld = (): void => {
+    const pixels = Math.max(canvas.clientWidth, canvas.clientHeight);
+    map.setMinZoom(Math.max(LEAST_ZOOM, Math.log2(pixels / WORLD)));
+  };
+  fitWorld();
+  map.on('resize', fitWorld);
   follow(map, place);
   if (changes !== undefined) followChanges(map, changes, sequence);
 
@@ -162,8 +172,6 @@ function followChanges(map: MapLibre, address: string, after: number): void {
   let stream: EventSource | undefined;
   let isDue = false;
   let refreshedAt = 0;
-  /** The map has all points up to this sequence, or is about to; undefined: that is not known. */
-  let seen: number | undefined = after;
 
   function refresh(): void {
     isDue = false;
@@ -177,25 +185,19 @@ function followChanges(map: MapLibre, address: string, after: number): void {
     window.setTimeout(refresh, Math.max(0, refreshedAt + SPACING_MS - performance.now()));
   }
 
-  function open(): void {
+  function open(from = ''): void {
     if (document.hidden || stream !== undefined) return;
-    const from = seen === undefined ? '' : `&after=${seen}`;
     stream = new EventSource(address + from);
-    stream.onmessage = ({ lastEventId }) => {
-      seen = Number(lastEventId);
-      refreshSoon();
-    };
+    stream.onmessage = refreshSoon;
     stream.onopen = () => {
       // what came before is not known
-      if (seen === undefined) refreshSoon();
+      if (from === '') refreshSoon();
     };
     stream.onerror = () => {
       // it comes back by itself unless it was refused
       if (stream?.readyState !== EventSource.CLOSED) return;
       close();
-      // what it was to go on behind may be kept no longer
-      window.setTimeout(open, seen === undefined ? RETRY_MS : 0);
-      seen = undefined;
+      window.setTimeout(open, RETRY_MS);
     };
   }
 
@@ -206,8 +208,8 @@ function followChanges(map: MapLibre, address: string, after: number): void {
 
   document.addEventListener('visibilitychange', () => (document.hidden ? close() : open()));
   addEventListener('pagehide', close);
-  addEventListener('pageshow', open);
-  open();
+  addEventListener('pageshow', () => open());
+  open(`&after=${after}`);
 }
 
 const place = document.querySelector<HTMLElement>('#map');

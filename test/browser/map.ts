@@ -9,6 +9,8 @@ import { until } from '../support/wait.js';
 import { browserTest, pageTest, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
+/** Pixels of the world at zoom 0. */
+const WORLD = 512;
 
 async function drawn(page: Page): Promise<void> {
   await page.waitForSelector('#map[data-state=idle]');
@@ -178,7 +180,24 @@ test('a view of the whole world is a box of the whole world, wherever its middle
   }
 });
 
-pageTest('a city lies on neutral ground', async (page) => {
+pageTest('a city lies on neutral ground, and the world is there once', async (page) => {
+  await page.setViewportSize({ width: 1900, height: 900 });
+  // without rows beside it the map is as wide as the page
+  await page.goto(`${LIST}?bbox=-180,-85,180,85&status=NONE`);
+  await drawn(page);
+  for (let zoom = 0; zoom < 2; zoom++) {
+    await page.getByRole('button', { name: 'Zoom out' }).click();
+    await drawn(page);
+  }
+  const world = await sharp(await page.locator(CANVAS).screenshot())
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = world.info;
+  assert.ok(width > WORLD, `${width} pixels`);
+  // where it began again after its pixels of zoom 0, these two columns would be the same
+  const column = (x: number): number[] =>
+    Array.from({ length: height }, (_, y) => world.data[(y * width + x) * channels]!);
+  assert.not.equal(column(4), column(4 + WORLD));
   await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
   await drawn(page);
   const { data } = await sharp(await page.locator(CANVAS).screenshot())
