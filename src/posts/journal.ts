@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Logger } from 'pino';
 import type { Point } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { parseTimestamp, type Timestamp } from '../model/timestamp.js';
@@ -79,6 +80,12 @@ export interface JournalState {
   };
   /** Why nothing can be written now; undefined where all is well. */
   readonly problem: string | undefined;
+}
+
+export interface JournalOptions {
+  readonly logger?: Pick<Logger, 'fatal' | 'error' | 'info'>;
+  /** Takes the seconds that each batch took until it was on stable storage. */
+  readonly onFlush?: (seconds: number) => void;
 }
 
 /** Takes posts in the order of their sequences; the next ones come when it is done. */

@@ -3,6 +3,7 @@ import {
   type Appended,
   Batches,
   type BatchTold,
+  type JournalOptions,
   type JournalState,
   JournalUnavailable,
   type Listener,
@@ -28,7 +29,7 @@ import {
   readHead,
   readRows,
 } from './postgres-schema.js';
-import { Session, type SessionOptions } from './postgres-session.js';
+import { Session } from './postgres-session.js';
 
 /** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
@@ -38,13 +39,11 @@ const LOST = 'the journal fails: a failover lost posts, and what is served is bu
 /** Between two tries to have the generation made anew. */
 const RENEW_MS = 5_000;
 
-export interface DatabaseJournalOptions extends SessionOptions {
+export interface DatabaseJournalOptions extends JournalOptions {
   /** How long a batch may take until it is certain, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Takes the seconds that each batch took until it was on stable storage. */
-  readonly onFlush?: (seconds: number) => void;
-  /** Asks for the generation to be made anew, until it is. */
-  readonly onStandstill?: (why: Standstill) => void;
+  /** Has the generation that is served made anew; asked again until it is. */
+  readonly renew?: () => void;
 }
 
 /**
@@ -92,7 +91,7 @@ class DatabaseJournal implements SharedJournal {
   constructor(address: DatabaseAddress, follower: Follower, options: DatabaseJournalOptions) {
     this.#options = options;
     this.#follower = follower;
-    this.#session = new Session(address, options, (link) => this.#look(link));
+    this.#session = new Session(address, options.logger, (link) => this.#look(link));
     this.#batches = new Batches((posts) => this.#write(posts));
   }
 
@@ -252,7 +251,10 @@ class DatabaseJournal implements SharedJournal {
     const now = performance.now();
     if (now < this.#renewAt) return;
     this.#renewAt = now + RENEW_MS;
-    this.#options.onStandstill?.(why);
+    const { logger, renew } = this.#options;
+    if (why === 'moved') logger?.info('points got other ids: what is served is built anew');
+    else logger?.error('the database lost posts: what is served is built anew');
+    renew?.();
   }
 
   async #sayHello(link: Link): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { JournalUnavailable } from './journal.js';
+import { type JournalOptions, JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
 import { connect, type Link, Refused, Uncertain, type Value } from './postgres-link.js';
 
@@ -13,27 +13,19 @@ const UNREACHABLE = 'the database cannot be reached';
 /** Takes the lock that batches take, and is confirmed as they are. */
 const TRY = 'UPDATE waypost.state SET one = true';
 
-export interface SessionOptions {
-  /** Told once of each problem, and once, with undefined, that there is none any more. */
-  readonly onProblem?: (problem: string | undefined) => void;
-  /** Told once what the database says, which may name more than clients are to know. */
-  readonly onRefused?: (message: string) => void;
-}
-
 /** Keeps connected to the database, looks at it, and knows what is wrong with it. */
 export class Session {
   /** The connections that there are now. */
   link: Link | undefined;
   readonly #address: DatabaseAddress;
-  readonly #options: SessionOptions;
+  readonly #logger: JournalOptions['logger'];
   readonly #look: (link: Link) => Promise<void>;
   /** The highest that was seen. */
   #timeline = 0;
   /** What has the follower to itself, one after the other. */
   #turn: Promise<unknown> = Promise.resolve();
-  #readProblem: string | undefined;
-  #writeProblem: string | undefined;
-  #toldProblem: string | undefined;
+  /** Until a look and a try to write succeed. */
+  #problem: string | undefined;
   /** What the database said last. */
   #refusal = '';
   #isClosed = false;
@@ -44,18 +36,17 @@ export class Session {
   /** `look` is called ten times a second, and whenever there may be something new. */
   constructor(
     address: DatabaseAddress,
-    options: SessionOptions,
+    logger: JournalOptions['logger'],
     look: (link: Link) => Promise<void>,
   ) {
     this.#address = address;
-    this.#options = options;
+    this.#logger = logger;
     this.#look = look;
   }
 
   /** Why nothing can be read or written, as clients may know it. */
   get problem(): string | undefined {
-    const reason = this.#readProblem ?? this.#writeProblem;
-    return reason && `the journal fails: ${reason}`;
+    return this.#problem && `the journal fails: ${this.#problem}`;
   }
 
   /** Begins to look. Rejects as the link does. */
@@ -85,8 +76,7 @@ export class Session {
       } catch (error) {
         const left = deadline - performance.now();
         if (!(error instanceof Uncertain) || left <= 0) {
-          this.#writeProblem = this.#reasonOf(error);
-          this.#tell();
+          this.#problem = this.#reasonOf(error);
           throw new JournalUnavailable(this.problem);
         }
         this.ring();
@@ -135,7 +125,6 @@ export class Session {
     while (!this.#isClosed) {
       this.#bell = new AbortController();
       const pauseMs = await this.#lookOnce();
-      this.#tell();
       await delay(pauseMs, undefined, { signal: this.#bell.signal }).catch(() => {});
     }
   }
@@ -147,23 +136,14 @@ export class Session {
       const link = this.link ?? (await connect(this.#address, this.#timeline));
       if (!isLinked) await this.#use(link);
       await this.#look(link);
-      this.#readProblem = undefined;
-      if (this.#writeProblem !== undefined) await this.#try(link);
+      if (this.#problem !== undefined) await link.write(TRY, []);
+      this.#problem = undefined;
       return LOOK_MS;
     } catch (error) {
       // a connection that was lost is tried once more before anybody hears of it
       if (error instanceof Uncertain && isLinked) return 0;
-      this.#readProblem = this.#reasonOf(error);
+      this.#problem = this.#reasonOf(error);
       return RETRY_MS;
-    }
-  }
-
-  async #try(link: Link): Promise<void> {
-    try {
-      await link.write(TRY, []);
-      this.#writeProblem = undefined;
-    } catch (error) {
-      this.#writeProblem = this.#reasonOf(error);
     }
   }
 
@@ -177,19 +157,13 @@ export class Session {
     await link.listen('waypost', () => this.ring());
   }
 
-  /** Tells of the problem where it is another one. */
-  #tell(): void {
-    const { problem } = this;
-    if (problem === this.#toldProblem) return;
-    this.#toldProblem = problem;
-    this.#options.onProblem?.(problem);
-  }
-
-  /** Why something failed, as clients may know it. */
+  /** Why something failed, as clients may know it: what the database says may name more. */
   #reasonOf(error: unknown): string {
     const { message } = error as Error;
     if (!(error instanceof Refused)) return message;
-    if (message !== this.#refusal) this.#options.onRefused?.(message);
+    if (message !== this.#refusal) {
+      this.#logger?.error({ reason: message }, 'the database refuses');
+    }
     this.#refusal = message;
     return `the database refuses (${error.code})`;
   }

@@ -8,6 +8,7 @@ import {
   Batches,
   type BatchTold,
   JournalLocked,
+  type JournalOptions,
   type JournalState,
   JournalUnavailable,
   JournalUnwritable,
@@ -24,15 +25,9 @@ const RETRY_MS = 500;
 /** How often it is looked whether the file is what it should be, in milliseconds. */
 const LOOK_MS = 1_000;
 
-export interface JournalOptions {
+export interface FileJournalOptions extends JournalOptions {
   /** Takes a file that is not on a disk of this machine. */
   readonly anyFileSystem?: boolean;
-  /** Takes the seconds that each write took until it was on stable storage. */
-  readonly onFlush?: (seconds: number) => void;
-  /** Told why the file was written anew from memory. */
-  readonly onAnew?: (reason: string) => void;
-  /** Told when the thread ends that should not. */
-  readonly onDeath?: (error: unknown) => void;
 }
 
 /** What a method of the store returned, and what the journal is after that. */
@@ -56,7 +51,10 @@ export type OfJournal = { anew(reason: string): void };
  * {@link JournalLocked}, a {@link JournalUnwritable}, an InputError where the file is none that can
  * be used, or a {@link JournalUnavailable} where it may be possible later.
  */
-export async function openJournal(path: string, options: JournalOptions = {}): Promise<OwnJournal> {
+export async function openJournal(
+  path: string,
+  options: FileJournalOptions = {},
+): Promise<OwnJournal> {
   const journal = new FileJournal(options);
   try {
     await journal.open(path);
@@ -69,7 +67,7 @@ export async function openJournal(path: string, options: JournalOptions = {}): P
 
 /** A journal in one SQLite file; a thread of its own has the file. */
 class FileJournal implements OwnJournal {
-  readonly #options: JournalOptions;
+  readonly #options: FileJournalOptions;
   readonly #thread: Worker;
   readonly #store: Calls<OfStore>;
   /** Of the last answer. */
@@ -81,14 +79,19 @@ class FileJournal implements OwnJournal {
   #problem: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: JournalOptions) {
-    const { onAnew = () => {}, onDeath } = options;
+  constructor(options: FileJournalOptions) {
+    const { logger } = options;
     this.#options = options;
     this.#thread = new Worker(new URL('./journal-thread.js', import.meta.url));
-    this.#store = new Calls<OfStore>(this.#thread, { anew: onAnew } satisfies OfJournal);
+    const ours: OfJournal = {
+      anew: (reason) => logger?.error({ reason }, 'the journal was written anew from memory'),
+    };
+    this.#store = new Calls<OfStore>(this.#thread, ours);
     const died = (error: unknown): void => {
       this.#store.fail(new JournalUnavailable('the journal ended', { cause: error }));
-      if (!this.#isClosed) onDeath?.(error);
+      if (this.#isClosed) return;
+      logger?.fatal({ err: error }, 'the thread of the journal died');
+      process.exit(1);
     };
     this.#thread.on('error', died);
     this.#thread.on('exit', (code) => died(new Error(`the journal's thread ended with ${code}`)));

@@ -53,28 +53,11 @@ export async function openIntake(
   zone: TimeZone,
   { current, stats, logger, renew }: IntakeParts,
 ): Promise<Intake> {
-  let tell = (): void => {};
-  const journal = await openConfiguredJournal(
-    settings,
-    {
-      onFlush: (seconds) => stats.flushes.observe(seconds),
-      onProblem: () => tell(),
-      onAnew(reason) {
-        logger.error({ reason }, 'the journal was written anew from memory');
-      },
-      onDeath(error) {
-        logger.fatal({ err: error }, 'the thread of the journal died');
-        process.exit(1);
-      },
-      onRefused: (reason) => logger.error({ reason }, 'the database refuses'),
-      onStandstill(why) {
-        if (why === 'moved') logger.info('points got other ids: what is served is built anew');
-        else logger.error('the database lost posts: what is served is built anew');
-        renew();
-      },
-    },
+  const journal = await openConfiguredJournal(settings, {
     logger,
-  );
+    renew,
+    onFlush: (seconds) => stats.flushes.observe(seconds),
+  });
   if (journal === undefined) {
     const reason = settings.journal === 'none' ? 'it was started so' : 'there is no place for them';
     current.tell({ posts: { accepted: false, reason: `points are only read: ${reason}` } });
@@ -90,7 +73,7 @@ export async function openIntake(
   });
   const clock = createPostClock(journal.state.lastTime, zone);
   const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
-  tell = () => {
+  const tell = (): void => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
     const before = current.posts.reason;
     if (reason === before) return;

@@ -13,7 +13,7 @@ import {
 } from '../posts/journal.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import type { DatabaseJournalOptions } from '../posts/postgres-journal.js';
-import { type JournalOptions, openJournal } from '../posts/sqlite-journal.js';
+import { openJournal } from '../posts/sqlite-journal.js';
 import { isAddress, isPattern } from '../reload/source/source.js';
 
 /** Between two tries to open a journal that another process owns, or that cannot be read. */
@@ -33,13 +33,13 @@ type JournalSettings = Pick<
  */
 export async function openConfiguredJournal(
   settings: JournalSettings,
-  options: JournalOptions & DatabaseJournalOptions,
-  logger: Logger,
+  options: DatabaseJournalOptions & { readonly logger: Logger },
 ): Promise<OwnJournal | SharedJournal | undefined> {
   const { journal: given, journalAnyFs: anyFileSystem = false, snapshot } = settings;
+  const { logger } = options;
   if (given === 'none') return undefined;
   if (given !== undefined && isDatabaseAddress(given)) {
-    return openShared(given, settings, options, logger);
+    return openShared(given, settings, options);
   }
   const path = given ?? besideSnapshot(snapshot);
   // the load says what is wrong with the snapshot, and no journal is begun for it
@@ -61,12 +61,11 @@ export async function openConfiguredJournal(
 async function openShared(
   address: string,
   settings: JournalSettings,
-  options: DatabaseJournalOptions,
-  logger: Logger,
+  options: DatabaseJournalOptions & { readonly logger: Logger },
 ): Promise<SharedJournal> {
   const { openDatabaseJournal } = await import('../posts/postgres-journal.js');
   const database = parseDatabaseAddress(address);
-  return openPatiently(database.name, settings, logger, () =>
+  return openPatiently(database.name, settings, options.logger, () =>
     openDatabaseJournal(database, { ...options, timeoutMs: settings.journalTimeout }),
   );
 }

@@ -15,7 +15,7 @@ const logger = pino({}, { write: (line: string) => logs.push(JSON.parse(line)) }
 function open(snapshot: string, journal?: string, listenTimeout = 0) {
   const waits = { listenTimeout, journalWait: 30_000, journalTimeout: 10_000 };
   const settings = { snapshot, ...waits, ...(journal === undefined ? {} : { journal }) };
-  return openConfiguredJournal(settings, {}, logger);
+  return openConfiguredJournal(settings, { logger });
 }
 
 test.before.each(() => void logs.splice(0));

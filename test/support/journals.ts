@@ -12,7 +12,7 @@ import {
   type PostKey,
   readAll,
 } from '../../src/posts/journal.js';
-import { type JournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
+import { type FileJournalOptions, openJournal } from '../../src/posts/sqlite-journal.js';
 import { Store } from '../../src/posts/store.js';
 import { closeLater, makeFolder } from './folder.js';
 import { point } from './native.js';
@@ -42,11 +42,11 @@ export function keyOf(name: string): PostKey {
 export function makeJournal(): {
   readonly path: string;
   readonly folder: string;
-  open(options?: JournalOptions): Promise<OwnJournal>;
+  open(options?: FileJournalOptions): Promise<OwnJournal>;
 } {
   const folder = makeFolder();
   const path = join(folder, 'points.journal');
-  const open = async (options: JournalOptions = {}): Promise<OwnJournal> => {
+  const open = async (options: FileJournalOptions = {}): Promise<OwnJournal> => {
     const journal = await openJournal(path, options);
     closeLater(() => journal.close());
     return journal;
