@@ -21,8 +21,8 @@ import type { PostWriter } from './posts.js';
 /** What adopts new generations. */
 export interface Adopter {
   readonly journal: OwnJournal | SharedJournal;
-  readonly writer: Pick<PostWriter, 'refusal' | 'exclusively'>;
-  readonly deltas: Pick<Deltas, 'begin' | 'serve'>;
+  readonly writer: Pick<PostWriter, 'refusal'>;
+  readonly deltas: Pick<Deltas, 'begin' | 'serve' | 'exclusively'>;
   readonly logger: Logger;
 }
 
@@ -95,7 +95,7 @@ export async function adopt(
   // most posts are looked at while others are accepted
   await take();
   // no posts are told meanwhile
-  const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : writer;
+  const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : deltas;
   const { done } = await teller.exclusively(async () => {
     await take();
     writer.refusal = refusalOf(taken.at(-1) ?? 0);

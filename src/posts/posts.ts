@@ -2,7 +2,7 @@ import { type Draft, type Point, type Refused, renderPoint } from '../model/poin
 import type { TimeZone } from '../model/time-zone.js';
 import { formatLocal, type Timestamp } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import type { Deltas, DeltasState, Release } from '../reload/deltas.js';
+import type { Deltas, DeltasState } from '../reload/deltas.js';
 import { Durations } from '../reload/stats.js';
 import {
   isShared,
@@ -89,11 +89,6 @@ export class PostWriter implements Posts {
   /** Why no points are accepted although the journal could be written. */
   refusal: string | undefined;
   readonly #parts: PostWriterParts;
-  /** Posts between their id and their answer. */
-  #busy = 0;
-  #whenIdle: (() => void) | undefined;
-  /** Whoever has the journal to itself, one after the other. */
-  #alone: Promise<unknown> | undefined;
 
   constructor(parts: PostWriterParts) {
     this.#parts = parts;
@@ -110,26 +105,6 @@ export class PostWriter implements Posts {
     }
     this.#parts.stats.outcomes[reply.kind]++;
     return reply;
-  }
-
-  /** Works while no post is under way; those that come meanwhile wait. */
-  async exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#alone;
-    const working = (async () => {
-      await before?.catch(() => {});
-      if (this.#busy > 0) {
-        await new Promise<void>((resolve) => {
-          this.#whenIdle = resolve;
-        });
-      }
-      return work();
-    })();
-    this.#alone = working;
-    try {
-      return await working;
-    } finally {
-      if (this.#alone === working) this.#alone = undefined;
-    }
   }
 
   /** Looks at the key and the image, and then accepts the point. */
@@ -160,18 +135,14 @@ export class PostWriter implements Posts {
     const { journal, visible, media } = this.#parts;
     // as JSON, in which a control character has six bytes
     const bytes = Buffer.byteLength(JSON.stringify(draft)) + OTHER_BYTES;
-    // whoever waits here keeps no room: what is served next has room of its own
-    while (this.#alone !== undefined) await this.#alone.catch(() => {});
-    this.#busy++;
-    let release: Release | undefined;
+    const release = await visible.reserve(1, bytes);
+    if (release === undefined) {
+      return unavailable(visible.state.problem ?? 'the point is too large');
+    }
     let address: string | undefined;
     let isRefused = false;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
-      release = await visible.reserve(1, bytes);
-      if (release === undefined) {
-        return unavailable(visible.state.problem ?? 'the point is too large');
-      }
       // posts of all instances find room in their order: own ones only wait for some
       if (isShared(journal)) release();
       const id = await journal.takeId();
@@ -180,11 +151,9 @@ export class PostWriter implements Posts {
       isRefused = reply.kind !== 'accepted';
       return reply;
     } finally {
-      release?.();
+      release();
       // where the point may be there or not, its image stays
       if (address !== undefined && isRefused) await media!.remove(address);
-      this.#busy--;
-      if (this.#busy === 0) this.#whenIdle?.();
     }
   }
 

@@ -60,8 +60,10 @@ export class Deltas {
   #reserved: DeltaSize = { rows: 0, bytes: 0 };
   /** Settles once the last who asked for room has some, or none. */
   #asking: Promise<unknown> = Promise.resolve();
-  /** Lets who is next look for room again; undefined while nobody waits. */
+  /** Lets who is next look again; undefined while nobody waits. */
   #wake: (() => void) | undefined;
+  /** Whether who is next waits for room. */
+  #isWanted = false;
   /** Whether somebody waited for room in vain since there was any. */
   #isRefusing = false;
   /** Of the generation that all threads serve. */
@@ -141,15 +143,11 @@ export class Deltas {
       const left = until - performance.now();
       this.#isRefusing ||= left <= 0;
       if (left <= 0) return undefined;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => this.#wake?.(), left);
-        this.#wake = () => {
-          clearTimeout(timer);
-          this.#wake = undefined;
-          resolve();
-        };
-        this.#mergeIfDue();
-      });
+      const woken = this.#woken(left);
+      this.#isWanted = true;
+      this.#mergeIfDue();
+      await woken;
+      this.#isWanted = false;
     }
     this.#isRefusing = false;
     let isReserved = true;
@@ -159,6 +157,28 @@ export class Deltas {
       isReserved = false;
       this.#wake?.();
     };
+  }
+
+  /** Works while no room is reserved; those who ask for some meanwhile wait. */
+  exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const working = this.#asking.then(async () => {
+      while (this.#reserved.rows > 0) await this.#woken();
+      return work();
+    });
+    this.#asking = working.catch(() => {});
+    return working;
+  }
+
+  /** Resolves once room was given back or made, or a time is over. */
+  #woken(ms?: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = ms === undefined ? undefined : setTimeout(() => this.#wake?.(), ms);
+      this.#wake = () => {
+        clearTimeout(timer);
+        this.#wake = undefined;
+        resolve();
+      };
+    });
   }
 
   /**
@@ -207,7 +227,7 @@ export class Deltas {
     const { generation } = current;
     const delta = generation.delta!;
     const size = sizeOf(delta);
-    const fill = this.#wake !== undefined ? 1 : fillOf(size, capacity);
+    const fill = this.#isWanted ? 1 : fillOf(size, capacity);
     if (size.rows === 0 || fill < LEAST_FILL) return;
     const restsUntil = fill < MERGE_FILL ? this.#restsUntil : 0;
     const rest = Math.max(restsUntil, this.#retriesAt) - performance.now();

@@ -86,7 +86,7 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
     return ascending(id.subarray(0, published[0]));
   };
   const merges = (): number => deltas.state.merges;
-  return { journal, writer, logs, serve, post, shows, waiting, merges };
+  return { journal, deltas, logs, serve, post, shows, waiting, merges };
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
@@ -187,17 +187,17 @@ test('large posts are taken, one by one and at once: they are merged by their by
 });
 
 test('posts that wait for a snapshot find room beside those that it does not contain', async () => {
-  const { serve, post, merges, waiting, writer } = await start(SMALL);
+  const { serve, post, merges, waiting, deltas } = await start(SMALL);
   await serve([recordOf(7)]);
   const [first] = await Promise.all([1, 2, 3].map(() => post(undefined, SWELLING)));
   await until('all are merged', () => merges() === 1 && waiting().length === 0);
   let end = (): void => {};
-  const held = writer.exclusively(() => new Promise<void>((resolve) => (end = resolve)));
+  const held = deltas.exclusively(() => new Promise<void>((resolve) => (end = resolve)));
   const posting = Promise.all(Array.from({ length: 34 }, () => post(undefined, SWELLING)));
   await new Promise(setImmediate);
-  const exclusively = writer.exclusively.bind(writer);
+  const exclusively = deltas.exclusively.bind(deltas);
   const asked = new Promise<void>((resolve) => {
-    writer.exclusively = (work) => {
+    deltas.exclusively = (work) => {
       resolve();
       return exclusively(work);
     };

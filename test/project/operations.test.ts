@@ -39,7 +39,7 @@ test('log lines have the levels and fields that the page lists', () => {
     const names = spans(fields).filter((name) => /^\w+$/.test(name));
     for (const message of spans(messages!)) listed.set(message, `${level} ${names.sort()}`);
   }
-  const call = /\blogger\.(\w+)\((?:\{ ([^{}]*) \}, )?'([^']+)'/g;
+  const call = /\blogger\??\.(\w+)\((?:\{ ([^{}]*) \}, )?'([^']+)'/g;
   const seen = new Set(['closed']);
   for (const { path, text } of SOURCE) {
     for (const [, method, fields = '', message] of text.matchAll(call)) {
