@@ -24,7 +24,7 @@ import { Lanes, MOST_LANES } from './lanes.js';
 import { openSocket } from './listen.js';
 import type { Logs } from './log.js';
 import { startProgress } from './progress.js';
-import { startThreads, type ThreadStats, type Threads } from './threads.js';
+import { startThreads, type ThreadStats } from './threads.js';
 import type { Web, WebStart } from './web.js';
 
 /** Connections of operators: few of them ask, and clients are to keep the others. */
@@ -101,31 +101,23 @@ async function start(
     logger,
   });
   renew = () => reloader.renew();
-  let threads: Threads | undefined;
   const lanes = new Lanes(
     { settings, posts: intake.posts !== undefined },
     Math.min(settings.workers, MOST_LANES),
     logger,
   );
   void current.follow(lanes);
-  const tokens = followTokens(settings.tokens, logger, (table) => threads?.know(table));
   const shared = {
     settings,
     counts: sharedArray(Int32Array, settings.workers),
     streams: sharedArray(Int32Array, 1),
-    tokens,
     throttles: intake.throttles,
     logDescriptor: log.descriptor,
   };
+  const start = { ...shared, thread: 0, tokens: followTokens(settings.tokens, logger) };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
-    makeWeb(
-      { ...shared, thread: 0 },
-      intake,
-      reloader,
-      [current, lanes, stats, threadStats, postStats],
-      log,
-    ),
+    makeWeb(start, intake, reloader, [current, lanes, stats, threadStats, postStats], log),
     showProgress(current, reloader.load()),
   ]);
   opened.push(() => web.close());
@@ -134,10 +126,10 @@ async function start(
   const address = await web.listen(
     own === undefined ? await openSocket(settings, logger, NEVER) : { fd: own },
   );
-  const operations = await listenForOperators({ ...shared, thread: 0 }, service, log);
+  const operations = await listenForOperators(start, service, log);
   const loadMs = Math.round(performance.now() - started);
   // the other threads join while this one answers already
-  threads = startThreads(shared, others, service, threadStats, (error) => {
+  const threads = startThreads(shared, others, service, threadStats, (error) => {
     // the thread's socket is closed with it: the process begins anew
     logger.fatal({ err: error }, 'a thread died');
     process.exit(1);
@@ -156,7 +148,7 @@ async function start(
       reloader.close();
       // only the requests are waited for
       void unwatch();
-      await Promise.all([web.close(), threads?.close()]);
+      await Promise.all([web.close(), threads.close()]);
       await lanes.close();
       await intake.close();
     },

@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { sumOf } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { Calls } from '../model/calls.js';
+import { followTokens } from '../posts/tokens/file.js';
 import { reclaimMemory } from '../reload/background.js';
 import { Cell, createGeneration, type GenerationParts } from '../reload/current.js';
 import { Log } from './log.js';
@@ -24,9 +25,6 @@ const current = new Cell();
 const main: Calls<OfMain> = new Calls(parentPort!, {
   serve,
   hear: (health) => current.tell(health),
-  know(table) {
-    start.tokens.table = table;
-  },
   metrics: async () => (await web).metrics(),
   async close() {
     await (await web).close();
@@ -48,7 +46,9 @@ const service: Service = {
     return told ?? sumOf([await (await web).metrics()]);
   },
 };
-const web = createWeb(start, service, log);
+// what becomes of the file is logged by the main thread
+const tokens = followTokens(start.settings.tokens);
+const web = createWeb({ ...start, tokens }, service, log);
 
 let isFirst = true;
 

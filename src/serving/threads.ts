@@ -8,7 +8,6 @@ import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
-import type { TokenTable } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
 
@@ -20,8 +19,6 @@ export interface ThreadStart {
   readonly counts: ConnectionCounts;
   /** Streams of accepted points that are open on all threads: one number. */
   readonly streams: Int32Array;
-  /** As the main thread read them; each thread replaces the table when that reads another one. */
-  readonly tokens: { table: TokenTable };
   /**
    * Where all threads count posts, by address and by user; undefined where points are only read.
    */
@@ -36,7 +33,6 @@ export interface ThreadStart {
 export type OfThread = {
   serve(parts: GenerationParts): Promise<void>;
   hear(health: Health): void;
-  know(table: TokenTable): void;
   metrics(): Promise<MetricsJson>;
   close(): Promise<void>;
 };
@@ -57,8 +53,6 @@ export interface ThreadStats {
 export interface Threads extends Follower {
   /** The metrics of each; a thread that is stuck keeps only its own. */
   metrics(): Promise<MetricsJson[]>;
-  /** Has all of them know these tokens and no others. */
-  know(table: TokenTable): void;
   /** Ends all threads, each once its requests under way are answered. */
   close(): Promise<void>;
 }
@@ -105,9 +99,6 @@ export function startThreads(
     },
     hear(health) {
       for (const { calls } of members) calls.tell('hear', health);
-    },
-    know(table) {
-      for (const { calls } of members) calls.tell('know', table);
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });

@@ -173,13 +173,12 @@ function readTokens(path: string): readonly unknown[] {
 
 /**
  * Reads a file of tokens, and again whenever it changes, to the end of the process: what is returned
- * has the new table then, and `known` is told. A file that cannot be used any more changes nothing.
+ * has the new table then. A file that cannot be used any more changes nothing.
  * The table is empty without a file. Throws an InputError when the file cannot be used at first.
  */
 export function followTokens(
   path: string | undefined,
-  logger: Logger,
-  known: (table: TokenTable) => void,
+  logger?: Logger,
   lookMs: number = FOLLOW_MS,
 ): { table: TokenTable } {
   if (path === undefined) return { table: new Map() };
@@ -193,10 +192,9 @@ export function followTokens(
     seen = marks;
     try {
       tokens.table = tableOf(readTokenFile(path));
-      logger.info({ path, tokens: tokens.table.size }, 'tokens read again');
-      known(tokens.table);
+      logger?.info({ path, tokens: tokens.table.size }, 'tokens read again');
     } catch (error) {
-      logger.error({ path, err: error }, 'tokens refused, the old ones stay');
+      logger?.error({ path, err: error }, 'tokens refused, the old ones stay');
     }
   };
   const tokens = { table: tableOf(readTokenFile(path)) };
