@@ -3,34 +3,12 @@ import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
 import Sqlite from 'libsql';
 import type { Microseconds } from '../model/units.js';
-import { type Post, type PostRow, postOf } from './journal.js';
+import { type Post, type PostRow, postOf, StoreError, type StoreFault } from './journal.js';
 
 /** What the system says where somebody has to change something. */
 const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
 // result codes of SQLite
 const [BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 8, 10, 11, 13, 14, 26];
-
-/** What is wrong with a file of a journal. */
-type StoreFault =
-  /** Another process owns it. */
-  | 'locked'
-  /** The rights of the file or its folder are wanting. */
-  | 'unwritable'
-  /** It is no journal, or a damaged one: people have to look at it. */
-  | 'refused'
-  /** The disk is full, or fails; that may pass. */
-  | 'failing';
-
-/** The message says what is wrong, without the name of the file. */
-export class StoreError extends Error {
-  override readonly name = 'StoreError';
-  readonly fault: StoreFault;
-
-  constructor(fault: StoreFault, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.fault = fault;
-  }
-}
 
 /** The error for one of SQLite's or the system's. */
 export function storeError(error: unknown): StoreError {

@@ -2,8 +2,8 @@ import { accessSync, constants, rmSync, statfsSync, statSync, writeFileSync } fr
 import { dirname } from 'node:path';
 import { beginningOf, DATABASE_MARK, keepRights } from '../formats/system-files.js';
 import { quote } from '../model/quote.js';
-import { Database, type Head, StoreError, storeError } from './database.js';
-import type { Post, Posted } from './journal.js';
+import { Database, type Head, storeError } from './database.js';
+import { type Post, type Posted, StoreError } from './journal.js';
 
 /** File systems whose locks and flushes cannot be relied on, by what `statfs` calls them. */
 const REMOTE: ReadonlyMap<number, string> = new Map([

@@ -172,19 +172,12 @@ export async function* readAll(
   after: number,
   through: number = Number.POSITIVE_INFINITY,
 ): AsyncGenerator<readonly Post[], void, undefined> {
-  if (after >= through) return;
-  for (let reading = journal.read(after, READ_POSTS); ; ) {
-    const posts = await reading;
-    const last = posts.at(-1)?.sequence ?? through;
-    const isAll = posts.length < READ_POSTS || last >= through;
-    if (!isAll) {
-      // the next ones are on their way while these are worked on
-      reading = journal.read(last, READ_POSTS);
-      reading.catch(() => {});
-    }
+  for (let last = after; last < through; ) {
+    const posts = await journal.read(last, READ_POSTS);
     const wanted = posts.filter(({ sequence }) => sequence <= through);
     if (wanted.length > 0) yield wanted;
-    if (isAll) return;
+    if (posts.length < READ_POSTS) return;
+    last = posts.at(-1)!.sequence;
   }
 }
 
@@ -257,11 +250,26 @@ export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
 }
 
-/** Another process owns the journal. */
-export class JournalLocked extends InputError {}
+/** What is wrong with a file or a database of a journal. */
+export type StoreFault =
+  /** Another process owns it. */
+  | 'locked'
+  /** The rights of the file or its folder are wanting. */
+  | 'unwritable'
+  /** It is no journal, or a damaged one: people have to look at it. */
+  | 'refused'
+  /** The disk is full, or fails; that may pass. */
+  | 'failing';
 
-/** The rights of the file or its folder do not let this process write. */
-export class JournalUnwritable extends InputError {}
+/** Why a journal cannot be opened, or its file be used: then without the file's name. */
+export class StoreError extends InputError {
+  readonly fault: StoreFault;
+
+  constructor(fault: StoreFault, message: string, cause?: unknown) {
+    super(message, { cause });
+    this.fault = fault;
+  }
+}
 
 /**
  * A post as a line of NDJSON: the record as the service answers it, then its `sequence` and, where

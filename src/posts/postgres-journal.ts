@@ -14,6 +14,7 @@ import {
   postOf,
   type Served,
   type SharedJournal,
+  StoreError,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
 import { Follower, type Standstill } from './postgres-follower.js';
@@ -47,8 +48,8 @@ export interface DatabaseJournalOptions extends JournalOptions {
 }
 
 /**
- * Opens the journal in a database, whose tables are made where there are none. Rejects with an
- * InputError where that cannot be used, or a {@link JournalUnavailable} where it may be later.
+ * Opens the journal in a database, whose tables are made where there are none. Rejects with a
+ * {@link StoreError}.
  */
 export async function openDatabaseJournal(
   address: DatabaseAddress,
@@ -65,7 +66,7 @@ export async function openDatabaseJournal(
     link?.close();
     const text = `${address.name}: ${(error as Error).message}`;
     const isLasting = error instanceof InputError || (error instanceof Refused && error.isLasting);
-    throw isLasting ? new InputError(text) : new JournalUnavailable(text);
+    throw new StoreError(isLasting ? 'refused' : 'failing', text);
   }
 }
 

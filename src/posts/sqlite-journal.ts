@@ -1,22 +1,19 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { Calls } from '../model/calls.js';
-import { InputError } from '../model/quote.js';
-import type { StoreError } from './database.js';
 import {
   type Appended,
   Batches,
   type BatchTold,
-  JournalLocked,
   type JournalOptions,
   type JournalState,
   JournalUnavailable,
-  JournalUnwritable,
   type Listener,
   type Move,
   type NewPost,
   type OwnJournal,
   type Post,
+  StoreError,
 } from './journal.js';
 import type { Store } from './store.js';
 
@@ -48,8 +45,7 @@ export type OfJournal = { anew(reason: string): void };
 
 /**
  * Opens the journal of this path, or begins one, and owns it until it is closed. Rejects with a
- * {@link JournalLocked}, a {@link JournalUnwritable}, an InputError where the file is none that can
- * be used, or a {@link JournalUnavailable} where it may be possible later.
+ * {@link StoreError}.
  */
 export async function openJournal(
   path: string,
@@ -60,7 +56,8 @@ export async function openJournal(
     await journal.open(path);
   } catch (error) {
     await journal.close();
-    throw openingError(path, error as StoreError);
+    const { fault, message } = error as StoreError;
+    throw new StoreError(fault, `${path}: ${message}`);
   }
   return journal;
 }
@@ -202,12 +199,4 @@ class FileJournal implements OwnJournal {
     if (isFailing) this.#problem = undefined;
     this.#lookLater();
   }
-}
-
-/** What somebody can do about a fault. */
-function openingError(path: string, { fault, message }: StoreError): Error {
-  const text = `${path}: ${message}`;
-  if (fault === 'locked') return new JournalLocked(text);
-  if (fault === 'unwritable') return new JournalUnwritable(text);
-  return fault === 'refused' ? new InputError(text) : new JournalUnavailable(text);
 }

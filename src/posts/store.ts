@@ -2,16 +2,15 @@ import { renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { flushFolder, targetOf } from '../formats/system-files.js';
+import { crcsOf, Database, type Head, headBehind, isUndone, storeError } from './database.js';
 import {
-  crcsOf,
-  Database,
-  type Head,
-  headBehind,
-  isUndone,
+  type Appended,
+  type JournalState,
+  type Move,
+  type NewPost,
+  type Post,
   StoreError,
-  storeError,
-} from './database.js';
-import type { Appended, JournalState, Move, NewPost, Post } from './journal.js';
+} from './journal.js';
 import {
   changeOf,
   type Identity,

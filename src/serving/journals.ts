@@ -4,13 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { InputError } from '../model/quote.js';
-import {
-  JournalLocked,
-  JournalUnavailable,
-  JournalUnwritable,
-  type OwnJournal,
-  type SharedJournal,
-} from '../posts/journal.js';
+import { type OwnJournal, type SharedJournal, StoreError } from '../posts/journal.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import type { DatabaseJournalOptions } from '../posts/postgres-journal.js';
 import { openJournal } from '../posts/sqlite-journal.js';
@@ -19,6 +13,7 @@ import { isAddress, isPattern } from '../reload/source/source.js';
 /** Between two tries to open a journal that another process owns, or that cannot be read. */
 const RETRY_MS = 100;
 const FOLDER_JOURNAL = 'waypost.journal';
+const WITHOUT_IT = 'it may have points that were accepted; serve without it by --journal none';
 const WAYS_OUT = 'name another journal (--journal FILE), or have it only read (--journal none)';
 
 type JournalSettings = Pick<
@@ -49,7 +44,7 @@ export async function openConfiguredJournal(
     return await openPatiently(path, settings, logger, open);
   } catch (error) {
     // one that is there may hold points that were accepted: it is not passed over
-    if (!(error instanceof JournalUnwritable)) throw error;
+    if (!(error instanceof StoreError) || error.fault !== 'unwritable') throw error;
     if (given !== undefined || isFile(path)) {
       throw new InputError(`${error.message}: ${WAYS_OUT}`, { cause: error });
     }
@@ -85,25 +80,21 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
       logger.debug({ path, name, posts, lastSequence }, 'journal opened');
       return journal;
     } catch (error) {
-      const isLocked = error instanceof JournalLocked;
-      if (!isLocked && !(error instanceof JournalUnavailable)) throw error;
+      const { fault, message } = error as StoreError;
+      const isLocked = fault === 'locked';
+      if (!isLocked && fault !== 'failing') throw error;
       const waited = performance.now() - began;
       // a first try that took long was no wait
       const hasWaited = round > 0 && waited > (isLocked ? listenTimeout : journalWait);
-      if (hasWaited) throw lastWord(error, waited);
-      if (round === 0) logger.warn({ path, reason: error.message }, 'waiting for the journal');
+      if (hasWaited) {
+        const cure = isLocked ? `end that process, ${WAYS_OUT}` : WITHOUT_IT;
+        const after = `after ${Math.round(waited / 1000)} s`;
+        throw new InputError(`${message}, ${after}: ${cure}`, { cause: error });
+      }
+      if (round === 0) logger.warn({ path, reason: message }, 'waiting for the journal');
       await delay(RETRY_MS);
     }
   }
-}
-
-function lastWord(error: Error, waitedMs: number): InputError {
-  const cure =
-    error instanceof JournalLocked
-      ? `: end that process, ${WAYS_OUT}`
-      : ': it may have points that were accepted; serve without it by --journal none';
-  const seconds = Math.round(waitedMs / 1000);
-  return new InputError(`${error.message}, after ${seconds} s${cure}`, { cause: error });
 }
 
 /**

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Random } from '../../src/cli/generate/random.js';
-import { StoreError } from '../../src/posts/database.js';
+import { StoreError } from '../../src/posts/journal.js';
 import { Store } from '../../src/posts/store.js';
 import { ACCIDENTS, type Ordered } from '../support/accidents.js';
 import { keyOf, makeStore, newPost, numbers } from '../support/journals.js';
