@@ -117,10 +117,14 @@ function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
 function keepMarked({ rows, budget }: Scratch, candidates: number, bits: Int32Array): number {
   let count = 0;
   inStretches(budget, 0, candidates, MARKED, (from, to) => {
+    let end = count;
     for (let i = from; i < to; i++) {
+      // kept or overwritten: there is no branch to mispredict
       const row = rows[i]!;
-      if (bitOf(bits, row) === 1) rows[count++] = row;
+      rows[end] = row;
+      end += bitOf(bits, row);
     }
+    count = end;
   });
   return count;
 }

@@ -6,7 +6,7 @@ import type { TimeWindow } from '../../model/query.js';
 import type { Region } from '../region/overlap.js';
 import { listMarked, markRows, markRun } from './marks.js';
 import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
-import { type Runs, visitRuns } from './runs.js';
+import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 
 /** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
@@ -57,14 +57,20 @@ export function listRows(scratch: Scratch, matches: Matches): Int32Array {
   }
 }
 
+/** Lists the rows of runs: a call for each run would take longer than most of them. */
 export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Array {
-  let at = 0;
-  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
-    let end = at;
-    for (let row = from; row < to; row++) list[end++] = row;
-    at = end;
+  const { bounds, length } = runs;
+  let run = 0;
+  let count = 0;
+  inStretches(budget, 0, runs.rows, costInRuns(runs, NEIGHBOUR), (_from, to) => {
+    let [next, end] = [run, count];
+    for (; end < to && next < length; next++) {
+      const last = bounds[2 * next + 1]!;
+      for (let row = bounds[2 * next]!; row < last; row++) list[end++] = row;
+    }
+    [run, count] = [next, end];
   });
-  return list.subarray(0, at);
+  return list.subarray(0, count);
 }
 
 /** Lists the rows of a window, in the order of its times. */
