@@ -2,7 +2,7 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { type Drawn, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
-import { type Outline, outlineOf, SHAPE_NAMES } from './shapes.js';
+import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
 type Library = typeof import('maplibre-gl');
 
@@ -18,6 +18,15 @@ const LEAST_ZOOM = -2;
 const SPACING_MS = 1_000;
 /** After a stream that was refused, such as one too many. */
 const RETRY_MS = 30_000;
+/** What keeps for the next page what the map shows. */
+const MEMORY = 'waypost-map';
+
+/** What a map showed, and the shapes that filtered then. */
+interface View {
+  readonly center: Place;
+  readonly zoom: number;
+  readonly shapes: string;
+}
 
 /** Makes the map, or says in its place why there is none. */
 async function fill(place: HTMLElement): Promise<void> {
@@ -67,7 +76,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
     dragRotate: false,
     touchPitch: false,
     maxPitch: 0,
-    ...viewOf(library, shown),
+    ...(viewBefore(form) ?? viewOf(library, shown)),
   });
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
@@ -92,16 +101,21 @@ async function makeMap(place: HTMLElement): Promise<void> {
     prefix: place.dataset['prefix'] ?? '',
     hasImages: place.dataset['images'] !== undefined,
   });
+  // of the shapes that filter, not of those that are being typed
+  let texts = textsOf(form);
   addTools({
     map,
     bar,
     open,
     apply(shapes) {
       for (const [name, text] of Object.entries(shapes)) fieldOf(form, name)!.value = text;
+      texts = textsOf(form);
+      keepView(map, texts);
       form?.requestSubmit();
     },
   });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
+  map.on('idle', () => keepView(map, texts));
 }
 
 /** Up to which sequence an answer has the accepted points: the last part of its state's name. */
@@ -161,6 +175,32 @@ function withGrid(tiles: string): string {
 /** An address with its origin, which workers need; braces of a template stay. */
 function absolute(address: string): string {
   return address.startsWith('/') ? location.origin + address : address;
+}
+
+/** What the map showed on the page before, if the same shapes filtered there. */
+function viewBefore(form: HTMLFormElement | null): View | undefined {
+  try {
+    const view: View | null = JSON.parse(sessionStorage.getItem(MEMORY) ?? 'null');
+    return view?.shapes === textsOf(form) ? view : undefined;
+  } catch {
+    // browsers that keep nothing for sites throw
+    return undefined;
+  }
+}
+
+/** Keeps what the map shows for the next page of this tab. */
+function keepView(map: MapLibre, shapes: string): void {
+  const { lng, lat } = map.getCenter();
+  const view: View = { center: [lng, lat], zoom: map.getZoom(), shapes };
+  try {
+    sessionStorage.setItem(MEMORY, JSON.stringify(view));
+  } catch {
+    // the next page shows all that matches
+  }
+}
+
+function textsOf(form: HTMLFormElement | null): string {
+  return SHAPE_NAMES.map((name) => fieldOf(form, name)?.value ?? '').join(' ');
 }
 
 /**
