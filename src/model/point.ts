@@ -1,7 +1,7 @@
 import { show } from './quote.js';
 import type { TimeZone } from './time-zone.js';
 import { parseTimestamp, type Timestamp } from './timestamp.js';
-import { isObject, isWhole } from './units.js';
+import { isObject, isWhole, UNITS_PER_DEGREE } from './units.js';
 
 /** A geolocated note, valid in every field. */
 export interface Point {
@@ -184,14 +184,13 @@ function readCoordinate(
   fail: Fail,
 ): string | undefined {
   if (isAbsent(value)) return fail(field, 'is required');
-  // a negative zero keeps its sign, which a text may have as well
-  const number = Object.is(value, -0) ? '-0' : String(value);
-  const text = typeof value === 'string' ? value : typeof value === 'number' ? number : undefined;
-  const decimal = text === undefined ? undefined : toEightDigits(text);
+  let decimal: string | undefined;
+  if (typeof value === 'string') decimal = toEightDigits(value);
+  else if (typeof value === 'number') decimal = eightDigitsOf(value);
   if (decimal === undefined) {
     return fail(field, `must be a decimal number of degrees, got ${show(value)}`);
   }
-  if (Math.abs(Number(text)) > limit) {
+  if (Math.abs(Number(value)) > limit) {
     return fail(field, `must lie within ±${limit} degrees, got ${show(value)}`);
   }
   return decimal;
@@ -273,6 +272,17 @@ export function toEightDigits(text: string): string | undefined {
   const units = scaleHalfEven(BigInt(whole + fraction), scale - 8);
   const padded = units.toString().padStart(9, '0');
   return `${sign === '-' ? '-' : ''}${padded.slice(0, -8)}.${padded.slice(-8)}`;
+}
+
+/** The same of the shortest text of a number. A negative zero keeps its sign, as a text may have it. */
+function eightDigitsOf(value: number): string | undefined {
+  const degrees = Math.abs(value);
+  const units = Math.round(degrees * UNITS_PER_DEGREE);
+  // no two texts of eight digits are one number: where one is, the shortest text has no more digits
+  if (units / UNITS_PER_DEGREE !== degrees || degrees > 1_000) return toEightDigits(String(value));
+  const whole = Math.trunc(degrees);
+  const fraction = String(units - whole * UNITS_PER_DEGREE).padStart(8, '0');
+  return `${value < 0 || Object.is(value, -0) ? '-' : ''}${whole}.${fraction}`;
 }
 
 /** `digits` ÷ 10^places, to the nearest whole number, ties to the even one. */

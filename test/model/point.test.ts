@@ -176,6 +176,24 @@ test('rounding is that of whole numbers, digit by digit', () => {
   );
 });
 
+test('a number is the same coordinate as its shortest text', () => {
+  const degrees = fc.oneof(
+    fc.double({ min: -90, max: 90, noNaN: true }),
+    fc.integer({ min: -90e8, max: 90e8 }).map((units) => units / 1e8),
+    // ties, and what is next to them
+    fc.integer({ min: -90e8, max: 90e8 }).map((units) => (units + 0.5) / 1e8),
+    fc.constantFrom(0, 1e-9, 5e-9, 89.999999995, 2 ** -30, 1e-320),
+  );
+  const isSame = (lat: number): void => {
+    const text = `${Object.is(lat, -0) ? '-' : ''}${lat}`;
+    const found = readPoint({ ...LEAST, lat }, () => {});
+    const expected = readPoint({ ...LEAST, lat: text }, () => {});
+    assert.equal(found, expected, text);
+  };
+  fc.assert(fc.property(degrees, isSame), { numRuns: rounds(2_000) });
+  isSame(-0);
+});
+
 test('what is rendered parses back to the same point', () => {
   const text = fc.string({ unit: CHARACTER }).map((value) => value.replaceAll('\0', ''));
   const time = fc.integer({ min: -8e15, max: 8e15 }).map(formatUtc);
