@@ -81,10 +81,11 @@ class Values {
   }
 
   next(): unknown {
-    const value: unknown = this.#page[this.#at++];
+    let value: unknown = this.#page[this.#at++];
     if (value === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
-    // a group around a list, which may be absent, has it in a list of its own
-    return Array.isArray(value) ? value.flat(Infinity) : value;
+    // a group around a list, which may be absent, has it in a list of its own; `flat` takes 0.7 us
+    while (Array.isArray(value) && Array.isArray(value[0])) [value] = value;
+    return value;
   }
 }
 
