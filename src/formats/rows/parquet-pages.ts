@@ -22,6 +22,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_HEADER_VALUES = 100;
 /** What a value takes in memory at least: a page of a few bytes may have millions of one. */
 const VALUE_BYTES = 8;
+/** Values by which a list may go on: a record with more of them would be longer than one may be. */
+const MAX_LIST = 2 ** 18;
 
 type Decoder = Parameters<typeof readPage>[2];
 
@@ -37,6 +39,7 @@ export async function* readPages(
   let dictionary: DecodedArray | undefined;
   // a list may go on in the next page
   let held: DecodedArray = [];
+  let heldValues = 0;
   for (let at = from; at < to; ) {
     const head = source.readAt(at, Math.min(MAX_HEADER_BYTES, to - at));
     at += endOfThrift(head, 0, MAX_HEADER_VALUES);
@@ -72,6 +75,8 @@ export async function* readPages(
       dictionary = convert(data, decoder);
     } else if (isList) {
       held = data.slice(-1);
+      heldValues = data.length === 1 ? heldValues + countOf(header) : 0;
+      if (heldValues > MAX_LIST) throw new BrokenRows(`a list has more than ${MAX_LIST} values`);
       yield data.slice(0, -1);
     } else {
       yield data;

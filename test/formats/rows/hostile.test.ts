@@ -143,6 +143,14 @@ test('a small file that holds very much is refused', async () => {
   assert.match(await refuse(bytes), /holds more than 1024 times its bytes: damaged, or a trap$/);
 });
 
+test('a list that goes on for longer than a record may is refused before all memory has it', async () => {
+  const tags = Array.from({ length: 300_000 }, () => 'a');
+  for (const pageSize of [1_000, 1e6]) {
+    const message = await refuse(parquetOf([{ ...RECORDS[0], tags }], { pageSize }));
+    assert.match(message, /column "tags", at record 1: a list has more than 262144 values$/);
+  }
+});
+
 test('a page that holds more than its head says is refused before it is', async () => {
   const zeros = Buffer.alloc(50e6);
   const bombs = { GZIP: gzipSync(zeros), BROTLI: brotliCompressSync(zeros.subarray(0, 10e6)) };
