@@ -38,7 +38,8 @@ export interface PackOptions extends RunOptions, Leniency {
  * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the
  * input, so that the same input makes the same bytes; of standard input it is the moment when it was
  * read. Posts of a journal that the input has are taken from the input; one whose id it uses for
- * another record gets a new id. The watermark names all of them. Throws an InputError when the input is broken or the output cannot be written.
+ * another record gets a new id. The watermark names all of them. Throws an InputError when the input
+ * is broken or the output cannot be written.
  */
 export async function packSnapshot(
   input: string,
