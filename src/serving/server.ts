@@ -111,10 +111,11 @@ async function start(
     settings,
     counts: sharedArray(Int32Array, settings.workers),
     streams: sharedArray(Int32Array, 1),
+    tokens: followTokens(settings.tokens, { logger }),
     throttles: intake.throttles,
     logDescriptor: log.descriptor,
   };
-  const start = { ...shared, thread: 0, tokens: followTokens(settings.tokens, logger) };
+  const start = { ...shared, thread: 0 };
   // the web server is made while another thread builds
   const [{ web, service, metrics }] = await Promise.all([
     makeWeb(start, intake, reloader, [current, lanes, stats, threadStats, postStats], log),

@@ -46,8 +46,8 @@ const service: Service = {
     return told ?? sumOf([await (await web).metrics()]);
   },
 };
-// what becomes of the file is logged by the main thread
-const tokens = followTokens(start.settings.tokens);
+// what becomes of the file is logged by the main thread; it may be of no use by now
+const tokens = followTokens(start.settings.tokens, { known: start.tokens.table });
 const web = createWeb({ ...start, tokens }, service, log);
 
 let isFirst = true;

@@ -8,6 +8,7 @@ import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
+import type { Tokens } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
 
@@ -19,6 +20,8 @@ export interface ThreadStart {
   readonly counts: ConnectionCounts;
   /** Streams of accepted points that are open on all threads: one number. */
   readonly streams: Int32Array;
+  /** As the main thread read them; from then on each thread reads them by itself. */
+  readonly tokens: Tokens;
   /**
    * Where all threads count posts, by address and by user; undefined where points are only read.
    */

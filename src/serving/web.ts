@@ -21,7 +21,6 @@ import { openTimeZone } from '../model/time-zone.js';
 import { incomingOf } from '../posts/media/folder.js';
 import { SharedRoom } from '../posts/media/shares.js';
 import { createUploads } from '../posts/media/upload.js';
-import type { Tokens } from '../posts/tokens/file.js';
 import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
@@ -47,9 +46,7 @@ export interface Web {
 }
 
 /** What the web server of a thread is made with. */
-export interface WebStart extends Omit<ThreadStart, 'fd'> {
-  readonly tokens: Tokens;
-}
+export type WebStart = Omit<ThreadStart, 'fd'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(

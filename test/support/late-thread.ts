@@ -22,7 +22,7 @@ const tell = (what: string): void => void process.send!(what);
 const stats = { behind: 0 };
 const [counts, streams] = [sharedArray(Int32Array, 2), sharedArray(Int32Array, 1)];
 const threads = startThreads(
-  { settings, counts, streams, logDescriptor: 1 },
+  { settings, counts, streams, tokens: { table: new Map() }, logDescriptor: 1 },
   process.argv.slice(2).map(Number),
   {
     ...{ reload: never, metrics: async () => '', post: never },

@@ -171,6 +171,13 @@ function readTokens(path: string): readonly unknown[] {
   throw new InputError(`${path}: expected a file that waypost token add has made.`);
 }
 
+interface FollowOptions {
+  readonly logger?: Logger;
+  /** What somebody has read before, in place of a first reading. */
+  readonly known?: TokenTable;
+  readonly lookMs?: number;
+}
+
 /**
  * Reads a file of tokens, and again whenever it changes, to the end of the process: what is returned
  * has the new table then. A file that cannot be used any more changes nothing.
@@ -178,12 +185,11 @@ function readTokens(path: string): readonly unknown[] {
  */
 export function followTokens(
   path: string | undefined,
-  logger?: Logger,
-  lookMs: number = FOLLOW_MS,
+  { logger, known, lookMs = FOLLOW_MS }: FollowOptions = {},
 ): { table: TokenTable } {
   if (path === undefined) return { table: new Map() };
-  // before the file is read: the next look sees what changes meanwhile, as `watchFile` would not
-  let seen = marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
+  // before the file is read, if it is: the next look sees what changes meanwhile, as `watchFile` would not
+  let seen = known ? '' : marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
   const look = async (): Promise<void> => {
     const marks = await stat(path, { bigint: true }).then(marksOf, String);
@@ -197,7 +203,7 @@ export function followTokens(
       logger?.error({ path, err: error }, 'tokens refused, the old ones stay');
     }
   };
-  const tokens = { table: tableOf(readTokenFile(path)) };
+  const tokens = { table: known ?? tableOf(readTokenFile(path)) };
   setTimeout(look, lookMs).unref();
   return tokens;
 }

@@ -174,11 +174,25 @@ test('a change is seen however soon it comes after the first look', async () => 
   const hash = promisify(pbkdf2);
   // whatever the system is asked for waits behind these: so does the first look of a poll
   const busy = Array.from({ length: 8 }, () => hash('', '', 40_000, 64, 'sha512'));
-  const tokens = followTokens(path, undefined, 20);
+  const tokens = followTokens(path, { lookMs: 20 });
   assert.is(tokens.table.size, 1);
   writeFileSync(path, '{"tokens":[]}');
   await until('it is seen', () => tokens.table.size === 0);
   await Promise.all(busy);
+});
+
+test('what was known stays while the file is of no use, and goes when it is again', async () => {
+  const path = join(folder, 'known.json');
+  const entry = { hash: HASH, user: 1 };
+  writeFileSync(path, JSON.stringify({ tokens: [entry] }));
+  const known = tableOf(readTokenFile(path));
+  writeFileSync(path, '{"tokens":[');
+  const late = followTokens(path, { known, lookMs: 20 });
+  assert.is(late.table, known);
+  writeFileSync(path, JSON.stringify({ tokens: [entry, { ...entry, hash: 'b'.repeat(64) }] }));
+  // this one begins with what was known before the file changed
+  const later = followTokens(path, { known, lookMs: 20 });
+  await until('both are new', () => late.table.size === 2 && later.table.size === 2);
 });
 
 test('the command adds', async () => {
