@@ -1,7 +1,7 @@
 import { Budget, EXCEEDED, inStretches } from '../../src/model/budget.js';
 import type { Filters, Query } from '../../src/model/query.js';
 import { bitOf } from '../../src/query/common/marks.js';
-import { markMatches } from '../../src/query/common/matches.js';
+import { listRows, markMatches } from '../../src/query/common/matches.js';
 import {
   type Engine,
   type Hints,
@@ -133,6 +133,14 @@ test('what costs more than is left is not begun', () => {
   assert.is(done, 90);
   inStretches(budget, 0, 10, 10, work);
   assert.throws(() => budget.charge(1), isExceeded);
+
+  const listing: Use<void> = (matches, scratch) => {
+    scratch.rows.fill(-1);
+    const some = { ...scratch, budget: new Budget(1_000) };
+    assert.throws(() => listRows(some, matches), isExceeded);
+    assert.is(scratch.rows[0], -1);
+  };
+  engineOfFew.collect({ createdAt: heavy.filters.createdAt }, listing);
 });
 
 const KEYSET_SEED = 31;

@@ -75,9 +75,9 @@ export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Arra
 
 /** Lists the rows of a window, in the order of its times. */
 export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
-  rows.set(order.rows.subarray(from, to));
-  budget.looks += count;
-  budget.charge(count * NEIGHBOUR);
+  inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
+    rows.set(order.rows.subarray(first, end), first - from),
+  );
   return count;
 }
 
