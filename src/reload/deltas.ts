@@ -60,6 +60,8 @@ export class Deltas {
   #reserved: DeltaSize = { rows: 0, bytes: 0 };
   /** Settles once the last who asked for room has some, or none. */
   #asking: Promise<unknown> = Promise.resolve();
+  /** By `performance.now()`: when somebody last had it exclusively. */
+  #exclusiveUntil = 0;
   /** Lets who is next look again; undefined while nobody waits. */
   #wake: (() => void) | undefined;
   /** Whether who is next waits for room. */
@@ -125,8 +127,12 @@ export class Deltas {
    * in time, or where a delta can never have that room.
    */
   reserve(rows: number, bytes: number): Promise<Release | undefined> {
-    const until = performance.now() + this.#options.patienceMs;
-    const reserving = this.#asking.then(() => this.#reserve({ rows, bytes }, until));
+    const asked = performance.now();
+    const reserving = this.#asking.then(() => {
+      // who waited for a snapshot has not waited for room yet
+      const since = Math.max(asked, this.#exclusiveUntil);
+      return this.#reserve({ rows, bytes }, since + this.#options.patienceMs);
+    });
     this.#asking = reserving;
     return reserving;
   }
@@ -165,7 +171,11 @@ export class Deltas {
       while (this.#reserved.rows > 0) await this.#woken();
       return work();
     });
-    this.#asking = working.catch(() => {});
+    this.#asking = working
+      .catch(() => {})
+      .then(() => {
+        this.#exclusiveUntil = performance.now();
+      });
     return working;
   }
 

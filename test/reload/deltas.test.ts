@@ -164,6 +164,25 @@ test('room that is reserved is there when it is used, also beside another genera
   assertServed(current.generation, notes.slice(0, 124), 'all');
 });
 
+test('whoever waits for a snapshot has as long for room as others have', async () => {
+  const patienceMs = 300;
+  const { current, deltas } = startHeld({ patienceMs });
+  await serve(deltas, await snapshotOf(100), []);
+  await append(deltas, postsOf(100, 110));
+  const beginning = deltas.begin(await snapshotOf(110, 1));
+  const serving = gate();
+  void current.follow({ serve: () => serving.opened, hear() {} });
+  let asked: Promise<unknown> | undefined;
+  await deltas.exclusively(async () => {
+    const since = performance.now();
+    asked = deltas.reserve(1, 1);
+    await until('it has waited', () => performance.now() > since + patienceMs);
+    return deltas.serve(beginning, 110);
+  });
+  setImmediate(serving.open);
+  assert.ok(await asked);
+});
+
 test('without a merge in time there is no room, and the state says why', async () => {
   const { deltas, merge } = startHeld({ patienceMs: 20 });
   await serve(deltas, await snapshotOf(100), []);
