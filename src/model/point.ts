@@ -274,11 +274,12 @@ export function toEightDigits(text: string): string | undefined {
   return `${sign === '-' ? '-' : ''}${padded.slice(0, -8)}.${padded.slice(-8)}`;
 }
 
-/** The same of the shortest text of a number. A negative zero keeps its sign, as a text may have it. */
+/** The same of a number, by its shortest text. A negative zero keeps its sign, as a text may. */
 function eightDigitsOf(value: number): string | undefined {
   const degrees = Math.abs(value);
   const units = Math.round(degrees * UNITS_PER_DEGREE);
-  // no two texts of eight digits are one number: where one is, the shortest text has no more digits
+  // so near to zero no two decimals of eight places are one number: the one that is this number has
+  // the digits of its shortest text
   if (units / UNITS_PER_DEGREE !== degrees || degrees > 1_000) return toEightDigits(String(value));
   const whole = Math.trunc(degrees);
   const fraction = String(units - whole * UNITS_PER_DEGREE).padStart(8, '0');
