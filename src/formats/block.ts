@@ -98,10 +98,13 @@ export function columnsOf(point: Point): PointColumns {
 /** Records of a block; the next one that does not fit begins another. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
+/** Memory that is asked for has garbage collected, used or not: a small file gets little. */
+const FIRST = { points: 2_048, bytes: 512 * 1024 } as const;
+
 /** Collects points into blocks, in memory that the system hands out as it is written to. */
 export class BlockBuilder {
-  readonly #columns = allocateColumns(MAX_BLOCK_POINTS);
-  readonly #records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  #columns = allocateColumns(FIRST.points);
+  #records = Buffer.allocUnsafeSlow(FIRST.bytes);
   #count = 0;
   #size = 0;
 
@@ -110,6 +113,7 @@ export class BlockBuilder {
     const { length } = point.record;
     const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
     const block = isFull ? this.take() : undefined;
+    if (this.#count === FIRST.points || this.#size + length > FIRST.bytes) this.#grow();
     point.record.storeAt(this.#records, this.#size);
     const columns = this.#columns;
     const i = this.#count++;
@@ -121,6 +125,15 @@ export class BlockBuilder {
     columns.length[i] = length;
     this.#size += length;
     return block;
+  }
+
+  #grow(): void {
+    if (this.#records.length === BLOCK_BYTES) return;
+    const [columns, records] = [this.#columns, this.#records];
+    this.#columns = allocateColumns(MAX_BLOCK_POINTS);
+    for (const name of COLUMN_NAMES) this.#columns[name].set(columns[name]);
+    this.#records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.#records.set(records);
   }
 
   /** What has been collected since the last block; undefined when that is nothing. */
