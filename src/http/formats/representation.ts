@@ -145,19 +145,19 @@ export function pageLink(base: string, pairs: readonly Pair[], page: number): st
   return selfLink(base, page > 1 ? [...others, { name: 'page', value: String(page) }] : others);
 }
 
-/**
- * A query string of these parameters, in their order: only letters, digits and `_ . - ~` stay as
- * they are.
- */
+/** A query string of these parameters, in their order. */
 export function queryString(pairs: readonly Pair[]): string {
-  const encoded = new URLSearchParams(pairs.map(({ name, value }) => [name, value]));
-  return encoded.toString().replaceAll('*', '%2A').replaceAll('%7E', '~');
+  return pairs.map(fieldOf).join('&');
 }
 
 /** The link to the very page, with every parameter sorted by name. */
 export function selfLink(base: string, pairs: readonly Pair[]): string {
   const query = queryString(pairs.toSorted(byName));
   return query === '' ? base : `${base}?${query}`;
+}
+
+function fieldOf({ name, value }: Pair): string {
+  return `${encode(name)}=${encode(value)}`;
 }
 
 function byName(a: Pair, b: Pair): number {
@@ -172,6 +172,20 @@ function compareCodePoints(a: string, b: string): number {
 }
 
 const ASCII = /^[\0-\x7f]*$/;
+const UNSAFE = /[^\w.~-]/;
+/** What forms have otherwise than URLs. */
+const OTHERWISE = /%20|[!'()*]/;
+
+/** Form-encodes; only letters, digits and `_ . - ~` stay as they are. */
+function encode(text: string): string {
+  if (!UNSAFE.test(text)) return text;
+  const encoded = encodeURIComponent(text);
+  if (!OTHERWISE.test(encoded)) return encoded;
+  return encoded.replaceAll(/%20|[!'()*]/g, (one) =>
+    one === '%20' ? '+' : `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
 const COMMA = 0x2c;
 
 interface FoundRows {
