@@ -2,6 +2,7 @@ import { type Offered, queryString } from '../formats/representation.js';
 import type { Parameter } from '../request/parameter.js';
 import { joinList, last, type Pair, splitList } from '../request/query-string.js';
 import { type Html, html } from './html.js';
+import type { Subject } from './site.js';
 
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
@@ -9,6 +10,16 @@ export type Problems = Readonly<Record<string, readonly string[]>>;
 const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
+const EXAMPLES: readonly { readonly label: string; readonly query: string }[] = [
+  { label: 'newest first', query: 'ordering=-created_at' },
+  { label: 'within 1 km of a place, nearest first', query: 'coordinates=60.166,24.951,1000' },
+  { label: 'in a box', query: 'bbox=24.94,60.16,24.96,60.18' },
+  { label: 'with an image', query: 'has_image=true' },
+  {
+    label: 'of one month',
+    query: 'created_at_after=2023-05-01T00%3A00%3A00Z&created_at_before=2023-06-01T00%3A00%3A00Z',
+  },
+];
 
 /**
  * The filters that are set, each with a link that leaves it out, and the form that adds others. The
@@ -16,7 +27,7 @@ const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'cr
  */
 export function filters(
   path: string,
-  parameters: readonly Parameter[],
+  { parameters, isPoints }: Pick<Subject, 'parameters' | 'isPoints'>,
   pairs: readonly Pair[],
   problems: Problems,
   offered: Offered,
@@ -45,6 +56,13 @@ ${fields}
 <a class="button" href="${path}">Clear all</a></p>
 </form>
 ${lists}</details>
+${
+  set.length === 0 &&
+  isPoints &&
+  html`<p class="examples">For example: ${EXAMPLES.map(
+    ({ label, query }, i) => html`${i > 0 && ' · '}<a href="${path}?${query}">${label}</a>`,
+  )}</p>`
+}
 </section>
 `;
 }

@@ -76,9 +76,7 @@ export function renderPage(
   const { text } = html`${[
     pageHead(site, title, crumbs, target, styles, scripts),
     introduction(subject, shown),
-    !isPost &&
-      subject.parameters.length > 0 &&
-      filters(path, subject.parameters, pairs, problems, offered),
+    !isPost && subject.parameters.length > 0 && filters(path, subject, pairs, problems, offered),
     list && listHead(path, pairs, list),
     html`<div class="${hasMap && hasTable ? 'split' : 'whole'}">\n`,
     hasMap && mapPlace(site, path, pairs),

@@ -148,7 +148,7 @@ export interface Subject {
   readonly parameters: readonly Parameter[];
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
-  /** Whether it is the list of points: with a map, files, and a form for posts. */
+  /** Whether it is the list of points: with examples, a map, files, and a form for posts. */
   readonly isPoints: boolean;
   readonly options: object | undefined;
 }
