@@ -188,7 +188,8 @@ export function followTokens(
   { logger, known, lookMs = FOLLOW_MS }: FollowOptions = {},
 ): { table: TokenTable } {
   if (path === undefined) return { table: new Map() };
-  // before the file is read, if it is: the next look sees what changes meanwhile, as `watchFile` would not
+  // before the file is read, if it is: the next look sees what changes meanwhile, which `watchFile`
+  // would not; where the table is known, that look reads the file
   let seen = known ? '' : marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
   const look = async (): Promise<void> => {
