@@ -237,7 +237,8 @@ function followChanges(map: MapLibre, address: string, after: number): void {
       // it comes back by itself unless it was refused
       if (stream?.readyState !== EventSource.CLOSED) return;
       close();
-      window.setTimeout(open, RETRY_MS);
+      // what it was to go on behind may be kept no longer
+      window.setTimeout(open, from === '' ? RETRY_MS : 0);
     };
   }
 
