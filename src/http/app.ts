@@ -47,25 +47,24 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** When its head had been read, by `performance.now()`. */
     startedAt: number;
-    /** Whose token came with it; of routes of operators not known. */
+    /** The user of the token; undefined on routes of operators, which check tokens themselves. */
     user: number | undefined;
   }
   interface FastifyContextConfig {
-    /** Whether it is for operators: answered under load, and to whoever has the admin token. */
+    /** Whether the route is for operators: answered under load, too. */
     isOperation?: boolean;
-    /** Counts the requests of the route; absent where they are counted with others. */
+    /** Counts the requests of the route; where absent they count as `other`. */
     observe?: Observe;
     /** Whether the route sends files, whatever a client accepts. */
     isFile?: boolean;
-    /** Of a route of clients; absent where another one of the address has it. */
+    /** Absent on routes of operators, and where another route has the address. */
     address?: Pick<Address, 'path' | 'allow' | 'subject'>;
   }
 }
 
-/** Whom an app answers: clients, operators, who then have an address of their own, or both. */
+/** Whom an app answers; `operators` alone have a port of their own. */
 export type Audience = 'clients' | 'operators' | 'all';
 
-/** No route has a schema: parameters are read by this project's own code. */
 function refuseSchemas(): never {
   throw new Error('A route has a schema, which nothing would check; read its parameters in code.');
 }
@@ -89,7 +88,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   const isBehind = watchLoop(limits.maxLoopDelay);
   const app = fastify({
     serverFactory: (handle) => createHttpServer(handle, limits, cut),
-    // with a logger, Fastify makes another one and two listeners for every request
+    // with a logger, Fastify makes a child logger and two listeners for every request
     logger: false,
     genReqId: ({ headers }) => idOf(headers['x-request-id']) ?? randomUUID(),
     rewriteUrl: originForm,
@@ -102,7 +101,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     clientErrorHandler: refuseBrokenRequest,
     exposeHeadRoutes: false,
     return503OnClosing: false,
-    // without compilers of its own Fastify loads Ajv and more, about 60 ms of CPU for each thread
+    // without these Fastify loads compilers of its own, Ajv and more: 60 ms of CPU a thread
     schemaController: {
       compilersFactory: { buildValidator: refuseSchemas, buildSerializer: refuseSchemas },
     },
@@ -153,7 +152,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     addOperations(app, service, context.tokens, adminToken, audience === 'operators');
   }
   if (audience !== 'operators') {
-    // before the address of a point, which would have this one, too
+    // before the route of a point, which matches this address, too
     addBatch(app, context);
     addSlash(app, BATCH_PATH, context);
     const resources = createResources(context);
@@ -175,29 +174,29 @@ function createHttpServer(
 ): Server {
   const options = {
     maxHeaderSize,
-    // for all; the app holds those that bring no image to less
+    // the time of an upload for all; `limitBodyTime` holds other bodies to less
     requestTimeout: requestTimeout === 0 ? 0 : Math.max(requestTimeout, uploadTimeout),
     headersTimeout: requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),
-    // it is refused all the same, in the shape of all errors
+    // `checkHead` refuses a missing one, in the shape of all errors
     requireHostHeader: false,
   };
   const server = createServer(options, createGate(handle, cut));
-  // of a connection on which nothing moves; longer than an idle one is kept
+  // for a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);
-    // who waits for an answer, such as to a reload of ten million points, has not gone
+    // a client that waits for an answer, such as to a long reload, has not gone
     if (response?.headersSent !== false || !response.req.complete) socket.destroy();
   });
   return server;
 }
 
-/** Reads the token of a request, once; a 401 HttpError where it is not known. */
+/** Throws a 401 HttpError for a token that is not known. */
 function readToken(request: FastifyRequest, tokens: Tokens): void {
   const { url, headers } = request.raw;
   const { authorization } = headers;
-  // asked for only where it matters: Fastify makes the options of a route anew each time
+  // only where there is a token: Fastify makes `routeOptions` anew at each access
   if (authorization === undefined || isForOperators(request)) return;
   // the routes of operators look at it themselves
   if (!url!.startsWith('/admin/')) request.user = userOf(authorization, tokens);
@@ -207,7 +206,7 @@ function isForOperators(request: FastifyRequest): boolean {
   return request.routeOptions.config?.isOperation === true;
 }
 
-/** Headers of all that does not take the hot path of a responder. */
+/** Headers of answers that go through Fastify's reply. */
 function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context: Context): void {
   const { corsOrigin } = context;
   reply.headers(corsHeaders(request.headers.origin, corsOrigin));
@@ -218,15 +217,12 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   if (context.closing()) reply.header('Connection', 'close');
 }
 
-/** What the client calls its request, where that can stand in a header and a log. */
+/** The client's own id of the request, where it may stand in a header and a log. */
 function idOf(header: string | string[] | undefined): string | undefined {
   return typeof header === 'string' && /^[\w.:/+=-]{1,128}$/.test(header) ? header : undefined;
 }
 
-/**
- * Makes the one place where an error becomes a status, as JSON or as a page; `subject` is what the
- * pages of the address are about.
- */
+/** Makes the one place where an error becomes an answer, as JSON or as a page about `subject`. */
 function createErrorAnswer({
   logger,
   site,
@@ -251,7 +247,7 @@ function createErrorAnswer({
     if (error.status === 500) {
       logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
     }
-    // files are the same whatever a client accepts and for ever, and their errors are not
+    // unlike files, their errors depend on Accept and do not last
     reply.code(error.status).headers({ Vary: vary, 'Cache-Control': 'no-cache' });
     if (prefersPage(raw)) {
       sendErrorPage(reply, site, subject, error);

@@ -2,36 +2,34 @@ import type { ServerResponse } from 'node:http';
 import { queuedBytes } from './answer/node-internals.js';
 
 interface BacklogLimits {
-  /** Bytes of all such answers of one thread. */
+  /** Bytes of all answers of one thread that the system has not taken. */
   readonly maxUnsent: number;
   /** Milliseconds in which a client must take something of its answer. */
   readonly answerTimeout: number;
 }
 
-/** How far the client of an answer has come. */
 interface Progress {
-  /** Bytes that the system took from its connection by the last look. */
+  /** Bytes that the system had taken from the connection at the last look. */
   taken: number;
-  /** When a look first found that many. */
+  /** When a look first found `taken` bytes. */
   movedAt: number;
 }
 
-/** Answers are counted each time that this share of the bound was added. */
+/** Answers are added up whenever this share of `maxUnsent` has been added. */
 const STEP = 1 / 8;
-/** When a count finds too much, clients are cut off until this share of the bound is left. */
+/** Clients are cut off until answers hold this share of `maxUnsent`. */
 const REST = 3 / 4;
 const LONGEST_LOOK_MS = 1_000;
 
 /**
  * Answers that the system has not taken yet, because their clients read slowly. A client that takes
- * nothing of its answer for `answerTimeout` is cut off. When all answers hold about `maxUnsent`
- * bytes, those are who took nothing for longest. An answer that the system takes at once, as it does
- * nearly always, costs one look at its length.
+ * nothing for `answerTimeout` is cut off. When all answers hold about `maxUnsent` bytes, so are
+ * those who took nothing for longest. An answer that is taken at once costs one look at its length.
  */
 export class Backlog {
-  /** Clients that were cut off because they took nothing for too long. */
+  /** Clients cut off because they took nothing for `answerTimeout`. */
   stalled = 0;
-  /** Clients that were cut off because all answers together were too large. */
+  /** Clients cut off because all answers held too many bytes. */
   crowded = 0;
   readonly #limits: BacklogLimits;
   readonly #lookMs: number;
@@ -48,7 +46,6 @@ export class Backlog {
   /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void {
     if (response.writableLength === 0) return;
-    // what is written to a closed connection goes nowhere
     if (isGone(response) || this.#unsent.has(response)) return;
     const progress = { taken: 0, movedAt: 0 };
     look(response, progress);
@@ -87,7 +84,7 @@ export class Backlog {
     this.#timer = undefined;
   }
 
-  /** Cuts clients off while all answers hold too much, but not the one that came last. */
+  /** Cuts clients off while all answers hold too much, but never that of `newest`. */
   #makeRoom(newest: ServerResponse): void {
     const { maxUnsent } = this.#limits;
     this.#added = 0;
@@ -100,13 +97,13 @@ export class Backlog {
       const { socket } = response.req;
       if (socket === newest.req.socket) continue;
       bytes -= response.writableLength;
-      // a connection may have two
+      // a connection may have two answers
       if (!socket.destroyed) this.crowded++;
       socket.destroy();
     }
   }
 
-  /** Of a response that waits for its connection nobody says that this was closed. */
+  /** A response that waits for its turn on a connection gets no `close` when that closes. */
   #forgetGone(): void {
     for (const response of this.#unsent.keys()) {
       if (isGone(response)) this.#unsent.delete(response);
@@ -119,7 +116,7 @@ function isGone({ req }: ServerResponse): boolean {
 }
 
 function look({ req: { socket } }: ServerResponse, progress: Progress): void {
-  // Node counts a write when it is handed over
+  // `bytesWritten` counts what was handed over, taken or not
   const queued = queuedBytes(socket);
   const taken = socket.bytesWritten - queued;
   // where nothing is queued, the client waits for more

@@ -7,7 +7,7 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** Requests of one connection that are worked on at the same time. */
 const MOST_UNANSWERED = 2;
-/** Requests of a thread that wait, at some 2 kB each, until clients are cut off for it. */
+/** Requests that may wait in a thread, at some 2 kB each, before clients are cut off. */
 const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
 const FAIR_SHARE = 16;
@@ -23,10 +23,9 @@ interface Line {
 
 /**
  * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that
- * arrive before the earlier ones of their connection are answered, at most two are worked on at a
- * time, and each waits for another turn of the event loop, so that other connections get theirs.
- * While requests wait, nothing more is read from their connection. When the connection closes, the
- * requests that wait are dropped. One packet may hold thousands of them: while more than
+ * arrive before the earlier ones of their connection are answered, two are worked on at a time,
+ * each in another turn of the event loop, so that other connections get theirs. Meanwhile nothing
+ * more is read from the connection. One packet may hold thousands of requests: while more than
  * `mostWaiting` of others wait, a client that adds to a long line is cut off.
  */
 export function createGate(
@@ -62,7 +61,6 @@ export function createGate(
 
   function begin(line: Line): void {
     line.isReady = false;
-    // whoever sent the requests is gone
     if (line.socket.destroyed) return;
     const { request, response } = line.waiting.shift()!;
     allWaiting--;
@@ -90,7 +88,7 @@ export function createGate(
     if (socket.destroyed) return;
     const line = lines.get(socket) ?? open(socket, responseOf(socket)!);
     const { length } = line.waiting;
-    // one packet at a time is read from a connection: alone it may have as many as that holds
+    // a connection is read packet by packet: alone it may wait with all that one packet holds
     if (length >= FAIR_SHARE && allWaiting - length >= mostWaiting) {
       cut.ahead++;
       // its packet may hold a thousand requests more
@@ -106,10 +104,7 @@ export function createGate(
   };
 }
 
-/**
- * Calls `onClose` when a connection closes, and keeps Node from tracing the stack for the error
- * that it makes for each request which waits: a thousand of them cost 25 ms.
- */
+/** Node makes an error for each waiting request then: stack traces would take 25 ms a thousand. */
 function closeWithoutTraces(socket: Socket, onClose: () => void): void {
   let { stackTraceLimit } = Error;
   socket.prependOnceListener('close', () => {

@@ -9,19 +9,19 @@ export interface Limits {
   readonly maxHeaderSize: number;
   /** Milliseconds to send a request, or to take the next part of an answer. */
   readonly requestTimeout: number;
-  /** Milliseconds to send one whose body may hold an image. */
+  /** Milliseconds to send a request whose body may hold an image. */
   readonly uploadTimeout: number;
   /** Milliseconds that the event loop may be behind before requests get 503; 0 never does. */
   readonly maxLoopDelay: number;
 }
 
-/** Clients that were cut off for want of room, by why. */
+/** Clients that were cut off for want of room, by reason. */
 export interface CutCounts {
   /** Sent many requests ahead of the answers while many of others waited. */
   ahead: number;
   /** Idle longest when a new connection came beyond the limit. */
   idle: number;
-  /** New, beyond a limit of connections that were all in use. */
+  /** Came when all connections up to the limit were in use. */
   refused: number;
 }
 
@@ -45,12 +45,9 @@ const STATUS: Record<string, [line: string, detail: string]> = {
 /** Milliseconds for a client to read why it is hung up on. */
 const LINGER_MS = 1_000;
 
-/**
- * Answers what is no HTTP, too large or too slow, in the shape of all errors, and hangs up; answers
- * to earlier requests of the same connection come first.
- */
+/** Answers what is no HTTP, too large or too slow, behind earlier answers, and hangs up. */
 export function refuseBrokenRequest(error: Error & { code?: string }, socket: Socket): void {
-  // what it goes on sending is an error, too: hung up on now, it would not learn why
+  // what the client goes on sending is an error, too; closed now, it could not read the answer
   if (socket.writableEnded) return;
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -67,18 +64,17 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   const head = [`HTTP/1.1 ${line}`, 'Content-Type: application/json', 'Connection: close'];
   head.push('X-Content-Type-Options: nosniff', `Content-Length: ${body.length}`);
   socket.end([...head, '', body].join('\r\n'));
-  // whoever goes on sending is not listened to
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }
 
 const MULTIPART = /^\s*multipart\/form-data\b/i;
 
-/** Holds a body to the time of a request: Node gives all of them the time of an image. */
+/** Holds a body without images to `requestTimeout`: Node gives every body the time of an upload. */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
   if (coding === undefined && (length === undefined || length === '0')) return;
   if (requestTimeout === 0) return;
-  // most bodies come with their heads, and are there by then: they need no timer
+  // most bodies come with their heads, and need no timer
   setImmediate(() => {
     const { complete, destroyed, socket, headers } = request;
     if (complete || destroyed || MULTIPART.test(headers['content-type'] ?? '')) return;
@@ -91,19 +87,17 @@ export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limi
 }
 
 /**
- * Refuses a request by its head. Throws a 400 HttpError for a request of HTTP/1.1 without a Host
- * header and for any with two, since what stands in front of the service may have looked at the
- * other one; for a transfer coding other than `chunked`, and for any in HTTP/1.0, which has none,
- * since a proxy in front may see the end of such a request elsewhere; and a 417 one for an
- * expectation other than `100-continue`.
+ * Throws a 400 HttpError for a request of HTTP/1.1 without a Host header, for two of them, for a
+ * transfer coding other than `chunked` and for any in HTTP/1.0: a proxy in front may see another
+ * host, or another end of the request. Throws a 417 one for an expectation other than
+ * `100-continue`.
  */
 export function checkHead(
   { rawHeaders, headers, httpVersion }: IncomingMessage,
   response: ServerResponse,
 ): void {
   const { upgrade, expect, 'transfer-encoding': coding } = headers;
-  // Node's parser drops what follows in the same packet: the client must learn that it was not
-  // taken
+  // closing tells the client that Node drops what follows an Upgrade in the same packet
   if (upgrade !== undefined) response.shouldKeepAlive = false;
   if (coding !== undefined && httpVersion === '1.0') {
     refuse(response, 'Got Transfer-Encoding in a request of HTTP/1.0. Expected a Content-Length.');
@@ -134,9 +128,9 @@ const SPAN_MS = 1_000;
 const STEP_MS = 10;
 
 /**
- * Tells whether the event loop of this thread was late by more than `maxDelay` milliseconds in the
- * last second. `@fastify/under-pressure` reads the memory of the process each second besides, which
- * throws where no file descriptor is left.
+ * Tells whether the event loop was late by more than `maxDelay` milliseconds on average in the last
+ * second. `@fastify/under-pressure` also reads the memory of the process, which throws where no
+ * file descriptor is left.
  */
 export function watchLoop(maxDelay: number): () => boolean {
   if (maxDelay === 0) return () => false;

@@ -12,19 +12,17 @@ import type { CutCounts } from './limits.js';
 
 export type MetricsJson = readonly object[];
 
-/** All metrics of the service; docs/operations.md lists every one. */
 export interface ServiceMetrics {
   readonly registry: Registry;
-  /** Reads the numbers of threads, too, whenever the text is asked for. */
+  /** Adds a reader of numbers of threads, called whenever the text is asked for. */
   add(read: () => Promise<readonly MetricsJson[]>): void;
   /** In Prometheus's text format, the numbers of threads added up; ten times a second at most. */
   text(): Promise<string>;
 }
 
-/** How many exports are under way, and what has become of others. */
 export interface ExportNumbers {
   readonly open: number;
-  /** Generations that exports hold, beside the one that is served. */
+  /** Generations that exports hold besides the one that is served. */
   readonly oldGenerations: number;
   readonly outcomes: Readonly<Record<string, number>>;
 }
@@ -32,7 +30,6 @@ export interface ExportNumbers {
 interface ThreadNumbers {
   readonly thread: number;
   readonly stats: RequestStats;
-  /** The open ones, which tell whether the threads share them evenly. */
   readonly connections: { readonly size: number };
   readonly backlog: Pick<Backlog, 'bytes' | 'stalled' | 'crowded'>;
   readonly cut: Readonly<CutCounts>;
@@ -40,22 +37,20 @@ interface ThreadNumbers {
 }
 
 /**
- * What is counted: type, name, labels in braces, and what it is. Threads' counts are added up. They
- * are plain numbers, 11 ns a request; the library, which takes 2 µs, only writes them out.
+ * A metric a line: type, name, labels in braces, help. Counts are plain numbers, 11 ns a request,
+ * and added up over threads; the library, which takes 2 µs, only writes them out.
  */
 const METRICS = readFileSync(new URL('../../../assets/metrics.txt', import.meta.url), 'utf8');
 
-/** What the library has of its own that takes longer the more connections are open. */
+/** Metrics of the library that take longer the more connections are open. */
 const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [
   `nodejs_active_${what}`,
   `nodejs_active_${what}_total`,
 ]);
-/** Milliseconds from one collection to the next; who asks meanwhile waits, and shares it. */
+/** Milliseconds between two collections; requests meanwhile wait and share the next. */
 const SPACING_MS = 100;
-/** How often the lag of the event loop is looked at. */
 const LAG_STEP_MS = 10;
 
-/** Registers what the threads have in common; all is read whenever the text is asked for. */
 export function createServiceMetrics(
   current: Current,
   reloads: ReloadStats,
@@ -179,10 +174,7 @@ function postNumbers(current: Current, posts: PostStats): Reads {
 type Labels = Readonly<Record<string, string | number>>;
 type Value = number | Durations;
 
-/**
- * Metrics that are kept elsewhere, in plain numbers, and read whenever they are asked for: one value,
- * one for each text of the one label, or one for each set of labels.
- */
+/** Readers by metric: one value, values by the one label, or values with sets of labels. */
 type Reads = Readonly<
   Record<
     string,
@@ -201,7 +193,7 @@ function register(registry: Registry, reads: Reads): void {
       valuesOf(read(), labelNames[0]!).flatMap(([labels, value]) =>
         typeof value === 'number' ? { labels, value } : bucketsOf(name!, labels, value),
       );
-    // those of the library can only be counted in, which takes 2 µs
+    // the library's own metrics can only be counted up, which takes 2 µs
     const metric = {
       ...about,
       labelNames,

@@ -20,25 +20,19 @@ import { parseAfter } from './request/list-parameters.js';
 import { queryOf } from './request/origin.js';
 import { parseQueryString } from './request/query-string.js';
 
-/** What a web server answers from; a thread has the main one do all but what it reads itself. */
+/** What a web server answers from; other threads hand all but reads to the main one. */
 export interface Service extends Posts, JournalReader, SlowLane {
   readonly current: Current;
-  /** Whether points are taken; otherwise there is no journal, and nobody may ask for it. */
+  /** Whether points are taken; otherwise there is no journal to read. */
   readonly isPosting: boolean;
-  /**
-   * Looks for a new snapshot; `accept` takes one that shrank. Resolves when the newest is served or
-   * will not be.
-   */
+  /** `accept` takes a snapshot that shrank. Resolves when the newest is served, or will not be. */
   reload(accept: boolean): Promise<void>;
   metrics(): Promise<string>;
 }
 
 const VERSION = version();
 
-/**
- * Adds what operators ask for: health, metrics and, with an admin's token, the reload by hand. Where
- * only operators reach the address, it `isPrivate`: nothing needs to be kept from anybody.
- */
+/** On a port that only operators reach (`isPrivate`), anybody may see names of files. */
 export function addOperations(
   app: FastifyInstance,
   service: Service,
@@ -58,7 +52,7 @@ export function addOperations(
     userOf(request.headers.authorization, tokens);
     return isPrivate;
   };
-  /** Throws where nobody may, since there is no such address then, and where this one may not. */
+  /** Throws NotFound where there are no admins, and a 401 HttpError for anybody else. */
   const demandAdmin = (request: FastifyRequest): void => {
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!mayAll(request)) throw unauthorized('Invalid token.', 'Bearer');
@@ -97,7 +91,6 @@ export function addOperations(
     const target = request.raw.url!;
     const done = service.reload(flagOf(target, 'accept'));
     if (flagOf(target, 'wait')) await done;
-    // where one learns what became of it
     else reply.code(202).header('Location', READY_PATH);
     return sendReadiness(reply, readiness(service.current, true));
   });
@@ -116,7 +109,6 @@ function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
   return reply.header('Cache-Control', 'no-store').send(body);
 }
 
-/** The state of the data, with names of files only for one who `seesAll`. */
 function readiness(current: Current, seesAll: boolean): object {
   const { generation, stale, building, posts, leaving } = current;
   const { tag, exportedAt, loadedAt } = generation;
