@@ -13,11 +13,11 @@ export const COLLECTIONS_PATH = '/ogc/collections';
 export const COLLECTION_PATH = '/ogc/collections/points';
 export const ITEMS_PATH = '/ogc/collections/points/items';
 export const ITEM_PATH = '/ogc/collections/points/items/:id';
-/** Where clients of OGC look for {@link OPENAPI_PATH} that know no links. */
+/** {@link OPENAPI_PATH} for clients of OGC that do not follow links. */
 export const OGC_API_PATH = '/ogc/api';
 export const CHANGES_PATH = '/changes/points';
 export const EXPORT_PATH = '/export/points.:format';
-/** What an address of exports may end with, and what it then gets. */
+/** What {@link EXPORT_PATH} may end with. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
   { name: 'ndjson', contentType: 'application/x-ndjson' },
   { name: 'geojson', contentType: 'application/geo+json' },
@@ -50,7 +50,7 @@ export function patternOf(path: string): RegExp {
 }
 
 export interface ExportFormat {
-  /** Ends the names of such files, and tells the format from others. */
+  /** Ends the name of the file, too. */
   readonly name: string;
   readonly contentType: string;
   readonly isCompressed?: boolean;

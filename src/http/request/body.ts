@@ -21,11 +21,11 @@ export const POST_KINDS: Kinds<BodyKind> = {
   'multipart/form-data': 'multipart',
 };
 
-/** Refuses what is no UTF-8. As JSON has it, a byte order mark may stand in front. */
+/** Throws for what is no UTF-8; drops a byte order mark, which JSON may have. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /;\s*charset\s*=\s*"?([^;"\s]*)/i;
 
-/** By its Content-Type. Throws a 415 HttpError for what is not read. */
+/** Throws a 415 HttpError for a media type, character set or coding that is not read. */
 export function kindOfBody<Kind extends string>(
   { 'content-type': given = '', 'content-encoding': coding }: IncomingHttpHeaders,
   kinds: Kinds<Kind>,
@@ -47,12 +47,12 @@ export function kindOfBody<Kind extends string>(
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /** Fields of a form, repeated ones counted each time. */
 export const MAX_FIELDS = 1_000;
-/** How deep the values of a JSON body may stand in one another, and how many a post may have. */
+/** Depth of nested values in a JSON body, and values in a posted one. */
 const MAX_DEPTH = 32;
 const MAX_VALUES = 10_000;
 /** Memory of a chunk beside its bytes. */
 const CHUNK_ROOM = 256;
-/** Of a body that was refused, what its client may go on sending. */
+/** Bytes that the client of a refused body may go on sending. */
 const MOST_UNWANTED = 16 * 1024 * 1024;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
@@ -69,12 +69,12 @@ export async function receiveBody(
   room: SharedRoom,
   address: string,
 ): Promise<Buffer> {
-  // most bodies come with their heads: to take one in one piece takes less than to listen to it
+  // most bodies come with their heads: one read costs less than listeners
   await turn();
   if (request.complete) {
     const { readableLength } = request;
     if (readableLength > MAX_BODY_BYTES) throw bodyTooLarge();
-    // unless it is told how much, Node 26 reads one piece of several
+    // without a length Node 26 reads one piece of several
     return request.read(readableLength) ?? Buffer.alloc(0);
   }
   const chunks: Buffer[] = [];
@@ -89,7 +89,6 @@ export async function receiveBody(
       return;
     }
     chunks.push(chunk);
-    // many small chunks take many times their bytes
     guest.grow(chunk.length + CHUNK_ROOM);
   }
 
@@ -121,11 +120,7 @@ export function onBreak(request: IncomingMessage, reject: (error: HttpError) => 
   request.once('error', broken).once('close', broken);
 }
 
-/**
- * Reads on in a body that was refused before its end, and keeps the connection meanwhile. Whoever
- * sends first and then reads would find the connection broken, and not the answer. Beyond
- * {@link MOST_UNWANTED} bytes it is closed all the same.
- */
+/** Reads on in a refused body: its client may read the answer only when all is sent. */
 export function passOver(request: IncomingMessage): void {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
@@ -135,18 +130,18 @@ export function passOver(request: IncomingMessage): void {
   request.resume();
 }
 
-/** Reads a body of JSON as {@link parseJson} does; an empty one counts as an object without keys. */
+/** An empty body counts as an object without keys. Throws as {@link parseJson} does. */
 export function parseJsonBody(bytes: Uint8Array): Body {
   return { kind: 'json', value: bytes.length === 0 ? {} : parseJson(bytes, MAX_VALUES) };
 }
 
-/** Reads JSON. Throws a 400 HttpError, for what is too deep or too long before it is parsed. */
+/** Throws a 400 HttpError; what is too deep or has too many values is not parsed. */
 export function parseJson(bytes: Uint8Array, maxValues: number): unknown {
   checkShape(bytes, maxValues);
   try {
     return JSON.parse(UTF_8.decode(bytes));
   } catch (error) {
-    // newer Nodes add line and column: an answer is the same on all
+    // newer versions of Node add line and column: an answer is the same on all
     throw noJson(
       error instanceof SyntaxError ? error.message.replace(/ \(line .*/, '') : 'it is no UTF-8',
     );
@@ -166,7 +161,6 @@ export function parseFormBody(bytes: Buffer): Body {
   return { kind: 'form', fields };
 }
 
-/** Adds a value to those of a field. */
 export function addTo(fields: Map<string, string[]>, name: string, value: string): void {
   const values = fields.get(name);
   if (values === undefined) fields.set(name, [value]);
@@ -182,11 +176,10 @@ export function bodyTooLarge(): HttpError {
   return new HttpError(413, { detail });
 }
 
-/** The error for a body that is in the way of those of others. */
 export const noRoomForBody = (): HttpError =>
   tryLater('Too many bodies are coming in; try again in a moment.');
 
-/** Looks at the brackets and commas of a JSON text alone, and so at any text. */
+/** Looks at brackets and commas outside of strings only, and so at any text. */
 function checkShape(bytes: Uint8Array, maxValues: number): void {
   let depth = 0;
   let values = 0;

@@ -6,21 +6,21 @@ import { HttpError, unauthorized } from './http-error.js';
 
 /** An address with its port, as some proxies write it, or in brackets. */
 const WITH_PORT = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d+)?$/;
-/** What an IPv4 address in the clothes of IPv6 begins with. */
+/** What an IPv4 address written as IPv6 begins with. */
 const MAPPED = '0:0:0:0:0:ffff:';
 
-/** By which a client is counted: the address of the connection, or the one a trusted proxy saw. */
+/** The address that limits count by: the connection's, or the one that a trusted proxy saw. */
 export function clientOf(request: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy ? forwardedAddress(request) : undefined;
   return networkOf(forwarded ?? request.socket.remoteAddress ?? '');
 }
 
-/** One text for all ways to write an address; of an IPv6 address the network of 64 bits. */
+/** Normalizes an address; an IPv6 address becomes its network of 64 bits. */
 export function networkOf(address: string): string {
-  // most are IPv4: the shape of IPv6 is a long expression
+  // most are IPv4, and `isIPv6` is a long regular expression
   if (!address.includes(':') || !isIPv6(address)) return address;
   const [plain = ''] = address.split('%', 1);
-  // writes the last 32 bits as hexadecimal digits, too
+  // `URL` writes the last 32 bits in hexadecimal, too
   const groups = groupsOf(new URL(`http://[${plain}]`).hostname.slice(1, -1));
   const text = groups.join(':');
   if (!text.startsWith(MAPPED)) return groups.slice(0, 4).join(':');
@@ -37,9 +37,8 @@ function groupsOf(address: string): string[] {
 }
 
 /**
- * The address that a request comes from as the proxy in front saw it: the last of X-Forwarded-For,
- * without its port, since whatever stands before it may be the client's own. Undefined where that
- * is no address.
+ * The last address of X-Forwarded-For, without its port: whatever stands before it may be the
+ * client's own. Undefined where it is no address.
  */
 function forwardedAddress({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-forwarded-for'];
@@ -50,7 +49,7 @@ function forwardedAddress({ headers }: IncomingMessage): string | undefined {
   return isIP(address) === 0 ? undefined : address;
 }
 
-/** The schemes that carry a key; whoever asks by another one is anonymous. */
+/** Schemes that carry a key; a request with another one is anonymous. */
 const SCHEME = /^(?:token|bearer)$/i;
 
 /** Undefined without a token. Throws a 401 HttpError for one that is not known. */
@@ -84,21 +83,17 @@ function tokenOf(authorization = ''): string | undefined {
   throw unauthorized(`Invalid token header. ${reason}`, wanted);
 }
 
-/** Numbers in memory that all threads share, where throttles count: two seeds, and slots. */
+/** Where throttles count, in memory that all threads share: two seeds, then slots. */
 export type ThrottleMemory = Float64Array;
 
-/** Counts one more. Throws a 429 HttpError that says when there may be another. */
+/** Counts one request. Throws a 429 HttpError that says when the next may come. */
 export type Throttle = (client: string) => void;
 
-/**
- * Slots of the memory. Each client has two of them, picked by hashes with a secret seed, and is
- * throttled when both say so: two clients hinder each other only where both of their slots are the
- * same.
- */
+/** A client has two slots, picked by hashes with secret seeds; both must be full to throttle it. */
 const SLOTS = 1 << 17;
 const SEEDS = 2;
 const MINUTE_MS = 60_000;
-/** More than sums of times are wrong by. */
+/** More than the rounding error of sums of times. */
 const ROUNDING_MS = 0.01;
 
 export function createThrottleMemory(): ThrottleMemory {
@@ -115,10 +110,7 @@ function steadyMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/**
- * Makes a throttle of `perMinute` for each client; 0 never throttles. Whoever was quiet for a
- * minute has all of it at once, and gets it back evenly.
- */
+/** 0 never throttles. A client that was quiet for a minute has all of `perMinute` at once. */
 export function createThrottle(
   memory: ThrottleMemory,
   perMinute: number,

@@ -16,7 +16,7 @@ import { splitList } from './query-string.js';
 /** Values that one parameter may name: each is looked up, which takes some 1 µs. */
 const MAX_VALUES = 1_000;
 
-/** The parameters that say which points are meant, wherever points are asked for. */
+/** The parameters that filter points, wherever points are asked for. */
 export const FILTER_PARAMETERS: readonly Parameter[] = parameters(
   ...['created_at_after', 'created_at_before', 'modified_at_after', 'modified_at_before'],
   ...['bbox', 'coordinates', 'polygon', 'status', 'is_processed', 'tags', 'tags_all'],
@@ -51,7 +51,7 @@ function readWindow(reader: ParameterReader, name: string, zone: TimeZone): Time
   };
 }
 
-/** Repeated ones add up, and each value counts once. `parse` returns the value in a list. */
+/** Repeated parameters add up; each value counts once. `parse` returns it in a list. */
 function readList<Value>(
   reader: ParameterReader,
   name: string,
@@ -107,10 +107,7 @@ export function parseBbox(text: string): readonly Box[] | string {
   return wrapBox(left, south, right, north);
 }
 
-/**
- * The part of the map from `left` eastwards to `right`, whose longitudes may lie anywhere: `left`
- * greater than `right` crosses the antimeridian, a span of 360 degrees is the whole world.
- */
+/** `left` above `right` crosses the antimeridian; a span of 360 degrees is the whole world. */
 function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: Degrees): Box[] {
   const wraps = Math.abs(left) > 180 || Math.abs(right) > 180;
   if (wraps && right - left >= 360 - ROUNDING) return [{ west: -180, south, east: 180, north }];
@@ -124,15 +121,15 @@ function wrapBox(left: Degrees, south: Degrees, right: Degrees, north: Degrees):
 }
 
 /**
- * The same meridian within ±180. The antimeridian itself, which has two numbers, becomes the one
- * that makes the box cross it, so that points of either number lie inside; an edge that was within
- * ±180 to begin with is taken at its word.
+ * The same meridian within ±180. What wraps to the antimeridian becomes `antimeridian`, the number
+ * that makes the box cross it, so that points at 180 and -180 lie inside; a longitude that was
+ * within ±180 stays.
  */
 function wrapLongitude(degrees: Degrees, antimeridian: Degrees): Degrees {
   if (degrees >= -180 && degrees <= 180) return degrees;
   const turned = degrees % 360;
   const wrapped = turned > 180 ? turned - 360 : turned < -180 ? turned + 360 : turned;
-  // 190.1 - 360 is -169.9 and a rest that would miss a point on the edge
+  // 190.1 - 360 is not quite -169.9, and would miss a point on the edge
   const rounded = Math.round(wrapped * WRAPPED_UNITS) / WRAPPED_UNITS + 0;
   return Math.abs(rounded) === 180 ? antimeridian : rounded;
 }
@@ -140,7 +137,7 @@ function wrapLongitude(degrees: Degrees, antimeridian: Degrees): Degrees {
 /** Places of all rings together. */
 const MAX_PLACES = 1_000;
 const LEAST_PLACES = 3;
-/** Maps that are dragged round and round send such longitudes; beyond it is no map. */
+/** Maps that are dragged round and round send longitudes beyond ±180, but none beyond this. */
 const MAX_LONGITUDE = 3_600;
 const TURN = 360 * UNITS_PER_DEGREE;
 const HALF = TURN / 2;
@@ -210,13 +207,13 @@ function unroll(ring: Float64Array): string | undefined {
   return east - west > TURN ? 'spans more than 360 degrees' : undefined;
 }
 
-/** What turns a difference of longitudes into the shortest one, in whole turns. */
+/** The whole turns that make a difference of longitudes the shortest. */
 function shortcut(difference: number): number {
   if (Math.abs(difference) <= HALF || Math.abs(difference) === TURN) return 0;
   return -TURN * Math.round(difference / TURN);
 }
 
-/** Moves rings by whole turns to where a polygon has them; within ±180 they stay. */
+/** Moves rings by whole turns: the outer one begins within ±180, and holes not west of it. */
 function place(rings: readonly Float64Array[]): Polygon {
   const [outer, ...holes] = rings;
   const extents = rings.map(extentOf);
@@ -233,7 +230,7 @@ function place(rings: readonly Float64Array[]): Polygon {
     const own = Math.ceil((west - extent.west) / TURN) * TURN;
     move(hole, own);
     placed.push(hole);
-    // what hangs over the end of a whole world lies at its beginning
+    // a hole that reaches beyond a whole world is repeated at its beginning
     if (extent.east + own - TURN > west) placed.push(hole.map((at, i) => at - (i % 2 ? 0 : TURN)));
   }
   return { rings: placed, crosses };

@@ -17,14 +17,13 @@ export class HttpError extends Error {
   }
 }
 
-/** Whether it is an HttpError, be it of another thread, which has all of it but the class. */
+/** Also true of an HttpError from another thread, which has lost its class. */
 export function isHttpError(thrown: unknown): thrown is HttpError {
   return thrown instanceof Error && thrown.name === 'HttpError';
 }
 
-/** A form of a page whose fields cannot be used. */
+/** The error of a page's form, which is shown again with what was posted. */
 export class RefusedForm extends HttpError {
-  /** What was posted, by the name of a field. */
   readonly posted: Readonly<Record<string, string>>;
 
   constructor({ status, body, headers }: HttpError, posted: Readonly<Record<string, string>>) {
@@ -44,10 +43,9 @@ export interface ParameterProblem {
   readonly text: string;
 }
 
-/** The parameters that cannot be used, all of them at once. */
 export class ParameterErrors extends HttpError {
   constructor(problems: readonly ParameterProblem[]) {
-    // names of clients may be those of every object, such as `constructor`
+    // a client may send names that every object has, such as `constructor`
     const texts = new Map<string, string[]>();
     for (const { parameter, text } of problems) {
       texts.set(parameter, [...(texts.get(parameter) ?? []), text]);
@@ -56,7 +54,7 @@ export class ParameterErrors extends HttpError {
   }
 }
 
-/** The error of a page whose records have more bytes than a page may have; the longest fits one. */
+/** The error of a page of more than `limit` bytes; as many records as surely fit have `longest`. */
 export function pageTooLarge(
   count: number,
   size: number,
@@ -72,19 +70,17 @@ export function pageTooLarge(
   return new ParameterErrors([{ parameter, text }]);
 }
 
-/** The error of a page that does not exist, be it past the end or no number at all. */
 export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');
 }
 
-/** The error when an If-Match header asks for a state that is not the one served. */
 export function otherState(ifMatch: string, state: string): HttpError {
   const states = `If-Match asks for ${cut(ifMatch)}, and the state served is ${state}`;
   const detail = `The data has changed: ${states}. Begin again with the first page.`;
   return new HttpError(412, { detail }, { 'Waypost-Snapshot': state });
 }
 
-/** The error of what may work `seconds` later: 503. */
+/** A 503 for what may work `seconds` later. */
 export function tryLater(detail: string, seconds = 1): HttpError {
   return new HttpError(503, { detail }, { 'Retry-After': String(seconds) });
 }
@@ -102,7 +98,7 @@ export const exportEnded = (): HttpError =>
   tryLater('The export was ended: its points were replaced too often meanwhile.');
 export const overloaded = (): HttpError =>
   tryLater('The service is overloaded; try again in a moment.');
-/** Of a post that could not be stored, or of which that is not known. */
+/** For a post that was not stored, or of which that is not known. */
 export const unavailable = (reason: string): HttpError =>
   tryLater(`The point was not accepted: ${reason}. Try again in a moment.`);
 
@@ -112,7 +108,6 @@ export const internalError = (): HttpError =>
 export const wrongMethod = (method: string, allow: string): HttpError =>
   new HttpError(405, { detail: `Method "${method}" not allowed.` }, { Allow: allow });
 
-/** The error for who shows no token that is known; it names the scheme that is wanted. */
 export const unauthorized = (detail: string, scheme: 'Token' | 'Bearer'): HttpError =>
   new HttpError(401, { detail }, { 'WWW-Authenticate': scheme });
 export const credentialsMissing = (): HttpError =>

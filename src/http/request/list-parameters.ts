@@ -40,15 +40,12 @@ const ORDERINGS: readonly TimeOrdering[] = [
   '-modified_at',
 ];
 
-/** The parameters of an export; all are optional, and an empty one counts as absent. */
 export const EXPORT_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   ...parameters('ordering', 'fields'),
 ];
-/** Their names. */
 export const EXPORTED: ReadonlySet<string> = new Set(EXPORT_PARAMETERS.map(({ name }) => name));
 
-/** Those of the list of points, likewise. */
 export const POINTS_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
   ...parameters('ordering', 'page', 'page_size', 'fields', 'format@points'),
@@ -83,7 +80,7 @@ export function parseExportQuery(pairs: readonly Pair[], zone: TimeZone): Export
   }));
 }
 
-/** Reads the parameters of a list that has pages and nothing else; throws as that of points does. */
+/** Throws as {@link parsePointsQuery} does. */
 export function parsePageQuery(pairs: readonly Pair[]): PageRequest {
   const pageSize = readParameters(pairs, PAGE_PARAMETERS, readPageSize);
   return { page: readPage(pairs), pageSize };
@@ -115,7 +112,7 @@ export const CHANGES_PARAMETERS: readonly Parameter[] = [
   ...parameters('fields', 'after@changes', 'format@changes'),
 ];
 
-/** Reads the parameters of accepted points. Throws ParameterErrors with all that is wrong. */
+/** Throws ParameterErrors with all that is wrong. */
 export function parseChangesQuery(pairs: readonly Pair[], zone: TimeZone): ChangesQuery {
   return readParameters(pairs, CHANGES_PARAMETERS, (reader) => ({
     filters: parseFilters(reader, zone),
@@ -152,14 +149,13 @@ export interface ItemsQuery extends Pick<ExportQuery, 'filters' | 'keys'> {
   readonly limit: number;
 }
 
-/** Parameters without use that an answer tells: an address has room for thousands of them. */
+/** Unknown parameters that an answer names: an address has room for thousands. */
 const MOST_TOLD = 10;
-/** The parameter of the links from page to page. */
 export const AFTER = 'after';
 
 export const OGC_PARAMETERS: readonly Parameter[] = parameters('f@ogc', 'format@ogc');
 
-/** The filters that the links to the items keep, but for the box: clients give one of their own. */
+/** Filters that links to the items keep; not the box, since clients add one of their own. */
 const KEPT_PARAMETERS = FILTER_PARAMETERS.filter(({ name }) => name !== 'bbox');
 
 export const LEADING_PARAMETERS: readonly Parameter[] = [...KEPT_PARAMETERS, ...OGC_PARAMETERS];
@@ -170,7 +166,7 @@ export const ITEM_PARAMETERS: readonly Parameter[] = parameters(
   'format@items',
 );
 
-/** The box is the standard's, which may have heights. */
+/** The `bbox` of the standard may have heights. */
 export const ITEMS_PARAMETERS: readonly Parameter[] = [
   ...KEPT_PARAMETERS,
   ...parameters('bbox@items', 'datetime', 'limit@items', 'after@items'),
@@ -179,7 +175,7 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
 
 const readLimit = countOf('limit@items');
 
-/** Throws ParameterErrors with all that is wrong, such as a parameter that there is not. */
+/** Throws ParameterErrors with all that is wrong, unknown parameters included. */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
   return readKnown(pairs.map(withoutHeights), ITEMS_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);
@@ -193,17 +189,17 @@ export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQu
   });
 }
 
-/** Reads the parameters of an item: which keys it shall have. Throws as those of the items do. */
+/** The keys that an item shall have. Throws as {@link parseItemsQuery} does. */
 export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | undefined {
   return readKnown(pairs, ITEM_PARAMETERS, readKeys);
 }
 
-/** Throws ParameterErrors where the request for a document has a parameter that there is not. */
+/** Throws ParameterErrors for unknown parameters of a document. */
 export function refuseOthers(pairs: readonly Pair[]): void {
   readKnown(pairs, OGC_PARAMETERS, () => undefined);
 }
 
-/** Reads the filters of a document that leads to the items, in the order of links. Throws likewise. */
+/** The filters that a document keeps in its links. Throws as {@link parseItemsQuery} does. */
 export function parseKept(pairs: readonly Pair[], zone: TimeZone): readonly Pair[] {
   readKnown(pairs, LEADING_PARAMETERS, (reader) => parseFilters(reader, zone));
   return pairs.filter(({ name }) => KEPT_PARAMETERS.some((one) => one.name === name));
@@ -237,7 +233,7 @@ function readKnown<Wanted>(
   });
 }
 
-/** A box of six numbers has heights, which points have not; where these are no numbers it stays. */
+/** Drops the heights of a box of six numbers; where these are no numbers the box stays. */
 function withoutHeights(pair: Pair): Pair {
   if (pair.name !== 'bbox') return pair;
   const parts = pair.value.split(',', 7);
@@ -249,7 +245,7 @@ function withoutHeights(pair: Pair): Pair {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
-/** Reads a moment, a day or a span of them; returns the reason as text when it is none. */
+/** Reads an instant, a day or a span; or returns the reason as text. */
 function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const ends = text.split('/', 3);
   if (ends.length > 2) return 'has more than two ends';
@@ -264,7 +260,7 @@ function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   return after > before ? 'ends before it begins' : { after, before };
 }
 
-/** What lies in both of two spans. */
+/** The intersection of two windows. */
 function both(one: TimeWindow | undefined, other: TimeWindow | undefined): TimeWindow | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return {

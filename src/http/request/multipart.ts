@@ -22,14 +22,14 @@ import { HttpError, tryLater } from './http-error.js';
 
 interface MultipartForm {
   readonly fields: ReadonlyMap<string, readonly string[]>;
-  /** The file of the field `image`. Whoever reads the body discards it in the end. */
+  /** The file of the field `image`, which the caller discards in the end. */
   readonly image: Upload | undefined;
 }
 
 interface MultipartPlaces {
   /** Undefined where no images are taken. */
   readonly uploads: Uploads | undefined;
-  /** Of which all but the image takes part until the body has ended. */
+  /** Room for all of a body but its image. */
   readonly room: SharedRoom;
   readonly address: string;
 }
@@ -40,16 +40,15 @@ const MAX_PART_HEAD_BYTES = 8 * 1024;
 
 /**
  * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes,
- * other files are passed over. Throws an HttpError: 400 where the body is none or breaks off, has
- * several images, or one without `uploads`; 413 where it is too large; 503 where there is no room.
- * No file is left then.
+ * other files are passed over. Throws an HttpError and leaves no file: 400 where the body is
+ * malformed, breaks off, or has several images, or one without `uploads`; 413 where it is too
+ * large; 503 where there is no room.
  */
 export async function readMultipart(
   request: IncomingMessage,
   { uploads, room, address }: MultipartPlaces,
 ): Promise<MultipartForm> {
   const fields = new Map<string, string[]>();
-  /** The file of the image, and what becomes of it. */
   let file: BusboyFileStream | undefined;
   let image: Promise<Upload> | undefined;
   let apart = 0;
@@ -58,7 +57,7 @@ export async function readMultipart(
 
   function addFile(name: string, given: BusboyFileStream, fileName: string): void {
     given.on('error', (error) => {
-      // whoever takes the image says what became of it
+      // `uploads` reports errors of the image
       if (given !== file) refuse(error);
     });
     if (name !== 'image') {
@@ -66,7 +65,7 @@ export async function readMultipart(
     } else if (fileName !== '') {
       takeImage(given, fileName);
     } else {
-      // browsers send a form without a file chosen with one that has neither name nor content
+      // where no file was chosen, browsers send one without name and content
       given.once('readable', () => {
         if (given.readableLength === 0) given.resume();
         else takeImage(given, fileName);
@@ -87,7 +86,7 @@ export async function readMultipart(
     }
   }
 
-  /** Counts what the image does not hold, which is held here. */
+  /** Counts the bytes outside of the image, which are held in memory. */
   function count({ length }: Buffer): void {
     if (file !== undefined && !file.readableEnded) return;
     apart += length;
@@ -125,7 +124,7 @@ export async function readMultipart(
   }
 }
 
-/** Throws for a body that says of itself that it is too large, or is none. */
+/** Throws where the Content-Length is too large, or the boundary is missing. */
 function createParser({ headers }: IncomingMessage, uploads: Uploads | undefined): BusboyInstance {
   const most = MAX_BODY_BYTES + (uploads?.maxBytes ?? 0);
   if (Number(headers['content-length'] ?? 0) > most) {

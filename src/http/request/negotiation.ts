@@ -7,7 +7,7 @@ import { last, type Pair } from './query-string.js';
 
 export interface Offer {
   readonly parameter: string;
-  /** With the version of it, where there are several. */
+  /** With its version, where a type has several. */
   readonly mediaType: string;
 }
 
@@ -22,7 +22,7 @@ const MOST_RANGES = 256;
 const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 
-/** The same function of a header, which remembers what it said of the last values. */
+/** Memoizes a function of a header for the last values. */
 export function remembered<Value extends object | string | symbol>(
   read: (header: string) => Value,
 ): (header: string) => Value {
@@ -49,7 +49,7 @@ export class Negotiation<Offered extends Offer> {
     this.#preferred = remembered((accept) => negotiate(accept, offers));
   }
 
-  /** What a request gets, by its parameters, else by its Accept header. Throws as these do. */
+  /** By the `format` parameter, else by the Accept header. Throws as the two below. */
   chosen(pairs: readonly Pair[], accept: string | undefined): Offered {
     return this.named(last(pairs, 'format')) ?? this.accepted(accept);
   }
@@ -80,8 +80,8 @@ function negotiate<Offered extends Offer>(
 ): Offered | typeof NONE {
   if (header.trim() === '') return offers[0]!;
   const types = offers.map(({ mediaType }) => mediaType);
-  // `application/json; charset=utf-8` means JSON, but the package would take the charset as a
-  // demand, which only the version of a type that has some is
+  // the package takes each parameter of a range as a demand, such as a charset; only the version of
+  // a type that has versions is one
   const ranges = header.replace(PARAMETER, '').split(',', MOST_RANGES);
   const accept = ranges.map((range) => {
     const versioned = `${range.split(';', 1)[0]!.trim().toLowerCase()};`;
@@ -102,10 +102,7 @@ interface EncodingNegotiator {
   encodings(available: readonly string[], options: { preferred: readonly string[] }): string[];
 }
 
-/**
- * Makes what finds the coding that an Accept-Encoding header prefers of those `offered`, whose order
- * counts among those of equal weight; undefined where it wants none of them.
- */
+/** Makes a reader of Accept-Encoding; the order of `offered` decides among equal weights. */
 export function createCodingOf<Offered extends Coding>(
   offered: readonly Offered[],
 ): (acceptEncoding: string | undefined) => Offered | undefined {

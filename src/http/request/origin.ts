@@ -12,16 +12,15 @@ export interface OriginSettings {
 }
 
 /**
- * Scheme and authority that links in the answer to a request begin with: the configured public URL,
- * else what the request was sent to, or says that it was sent to where a proxy is trusted. Throws a
- * 400 HttpError when that is no host name, or none that is allowed.
+ * What links in an answer begin with: the public URL, else scheme and host of the request, or what
+ * a trusted proxy says of them. Throws a 400 HttpError when the host is malformed or not allowed.
  */
 export type OriginOf = (request: IncomingMessage) => string;
 
 export function createOriginOf(settings: OriginSettings): OriginOf {
   const { publicUrl, trustProxy, allowedHosts } = settings;
   if (publicUrl !== undefined && allowedHosts[0] === '*') return () => publicUrl;
-  // nearly all requests to a service name the same host and come the same way
+  // nearly all requests name the same host
   const last = { host: '', isSecure: false, origin: '' };
   return (request) => {
     const { headers } = request;
@@ -45,7 +44,7 @@ function checkAuthority(host: string, allowedHosts: readonly string[]): void {
   }
 }
 
-/** What the client itself sent, where each proxy appended its own. */
+/** The client's own value, to which each proxy appended another. */
 function first(value: string | string[] | undefined): string | undefined {
   const text = Array.isArray(value) ? value[0] : value;
   return text?.split(',', 1)[0]?.trim() || undefined;
@@ -65,10 +64,7 @@ const SLASH = 0x2f;
 /** Scheme and authority of a target in absolute form. */
 const ABSOLUTE = /^[a-z][a-z\d+.-]*:\/\/([^/?#]*)/i;
 
-/**
- * Path and query of a request's target. A target in absolute form names the host, too, which then
- * counts in place of the Host header (RFC 9112, 3.2.2): the header is overwritten.
- */
+/** The host of a target in absolute form overwrites the Host header (RFC 9112, 3.2.2). */
 export function originForm(request: IncomingMessage): string {
   const target = request.url!;
   if (target.charCodeAt(0) === SLASH) return target;
@@ -79,7 +75,6 @@ export function originForm(request: IncomingMessage): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-/** What stands after the `?` of a request target. */
 export function queryOf(target: string): string {
   const mark = target.indexOf('?');
   return mark < 0 ? '' : target.slice(mark + 1);
@@ -90,11 +85,7 @@ export function pathOf(target: string): string {
   return mark < 0 ? target : target.slice(0, mark);
 }
 
-/**
- * Refuses a post that a page of another site makes a browser send. `origin` is what the links of
- * this service begin with. Browsers say by themselves where a form comes from; other clients say
- * nothing, and are nobody's tools. Throws a 403 HttpError.
- */
+/** Throws a 403 HttpError for a form on another site's page. Only browsers say where it stands. */
 export function checkSameSite({ headers }: IncomingMessage, origin: string): void {
   const site = headers['sec-fetch-site'];
   if (site !== undefined) {
@@ -103,7 +94,7 @@ export function checkSameSite({ headers }: IncomingMessage, origin: string): voi
   }
   const { origin: from, host } = headers;
   if (from === undefined) return;
-  // the scheme may be the proxy's in front of this service
+  // only the host: the scheme may be that of a proxy in front
   const named = URL.canParse(from) ? new URL(from).host : undefined;
   if (named !== undefined && (named === host || named === new URL(origin).host)) return;
   throw fromElsewhere(`Origin ${quote(from)}`);

@@ -18,7 +18,7 @@ export interface Parameter {
   readonly example: string;
   /** The example as the schema has it: a number, a list, or its text. */
   readonly value: unknown;
-  /** What its text stands for. The items of an array have commas between. */
+  /** JSON Schema of its value; the items of an array have commas between. */
   readonly schema: Schema;
 }
 
@@ -30,7 +30,7 @@ type Row = Pick<Parameter, 'label' | 'means' | 'accepts' | 'schema'> & {
 
 const TABLE = new URL('../../../../assets/parameters.json', import.meta.url);
 
-/** All there are, by their keys: the name, and behind `@` where it stands, if not everywhere. */
+/** All parameters by key: a name, or `name@place` where one differs at a place. */
 export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
   Object.entries(JSON.parse(readFileSync(TABLE, 'utf8')) as Record<string, Row>).map(
     ([key, { example: value, ...row }]) => {
@@ -44,7 +44,7 @@ export function parameters(...keys: readonly string[]): readonly Parameter[] {
   return keys.map((key) => PARAMETERS.get(key)!);
 }
 
-/** Makes the reader of a parameter for how many there shall be: above its most it counts as that. */
+/** Makes the reader of a count; above the parameter's `maximum` it counts as that. */
 export function countOf(key: string): (reader: ParameterReader) => number {
   const { name, schema } = PARAMETERS.get(key)!;
   const { default: usual, maximum } = schema as { readonly default: number; maximum: number };
@@ -52,7 +52,7 @@ export function countOf(key: string): (reader: ParameterReader) => number {
   return (reader) => Math.min(reader.read(name, parse) ?? usual, maximum);
 }
 
-/** A parser of a text; returns the reason as text for what cannot be used. */
+/** Returns the reason as text for what cannot be used. */
 type Parse<Value> = (text: string) => Value | string;
 
 /** Reads the parameters of a request one by one, and gathers what is wrong with them. */
@@ -61,7 +61,6 @@ export class ParameterReader {
   readonly problems: ParameterProblem[] = [];
   readonly #parameters: readonly Parameter[];
 
-  /** `parameters` are those of the address. */
   constructor(pairs: readonly Pair[], parameters: readonly Parameter[]) {
     this.pairs = pairs;
     this.#parameters = parameters;
@@ -86,7 +85,7 @@ export class ParameterReader {
   }
 }
 
-/** Reads parameters by `read`. Throws ParameterErrors with all that is wrong. */
+/** Throws ParameterErrors with all that is wrong. */
 export function readParameters<Wanted>(
   pairs: readonly Pair[],
   parameters: readonly Parameter[],
@@ -114,16 +113,15 @@ export function parseFlag(text: string): boolean | string {
 const DECIMAL = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?\s*$/;
 const WHOLE = /^\+?\d+$/;
 
-/** Texts whose parts `Number` judges as decimals are, empty ones apart, and sooner. */
+/** Of these characters `Number` takes what {@link DECIMAL} does, and faster; empty parts apart. */
 const PLAIN = /^[\d.,-]+$/;
 
 const COUNTS = ['no', 'one', 'two', 'three', 'four'];
 
 /**
- * Reads finite decimal numbers, up to four, with commas between them and white space around them
- * allowed. Returns the reason as text when there are more or fewer than `names`, which say what the
- * numbers are, or one of them is none: neither are hexadecimal and the names of infinities, which
- * `Number` would take.
+ * Reads a finite decimal number for each of `names`, four at most, with commas between them; white
+ * space around them is allowed. Returns the reason as text. Hexadecimal numbers and infinities,
+ * which `Number` takes, are refused.
  */
 export function parseDecimals(text: string, names: readonly string[]): number[] | string {
   const { length } = names;
@@ -146,7 +144,7 @@ export function parseWhole(text: string): number | undefined {
   return WHOLE.test(trimmed) ? Number(trimmed) : undefined;
 }
 
-/** Which keys records shall have, in the order in which records have them; undefined for all. */
+/** The keys that records shall have, in the order of records; undefined for all. */
 export function readKeys(reader: ParameterReader): readonly RecordKey[] | undefined {
   return reader.read('fields', parseKeys);
 }

@@ -12,9 +12,9 @@ import type { Body } from './body.js';
 /** Bytes of a posted record as JSON: with these a page of 100 stays below the 8 MiB of a page. */
 export const MAX_POSTED_BYTES: number = 64 * 1024;
 const MAX_TAGS = 100;
-/** Messages that one field gets; of more their number is told. */
+/** Messages of one field; of those beyond only the number is told. */
 const MAX_MESSAGES = 10;
-/** What a record may have beside what its client says: id, times, user and the path of an image. */
+/** Bytes that the service adds to a record: id, times, user and the path of an image. */
 const ROOM_FOR_THE_REST = 1_024;
 /** In the place of the time that the service sets. */
 const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
@@ -76,7 +76,7 @@ const BLANK = 'This field may not be blank.';
 const TOO_LONG = `Ensure this field has no more than ${MAX_TAG_LENGTH} characters.`;
 const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
-/** As a JSON object: of a repeated field the last counts, and tags are all that are given. */
+/** A form as a JSON object: the last of a repeated field counts, but all tags do. */
 function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
   const fields: Record<string, unknown> = {};
   for (const name of ['lat', 'lon', 'comment', 'image']) {

@@ -3,7 +3,6 @@ export interface Pair {
   readonly value: string;
 }
 
-/** What stands for something else, or is no ASCII. */
 const ENCODED = /[+%\x80-\xff]/;
 
 /**
@@ -37,7 +36,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(escaped.replaceAll('+', ' '));
   } catch {
-    // what is no UTF-8, or no escape, takes twice as long
+    // for what is no UTF-8 or no escape; takes twice as long
     return new URLSearchParams(`=${escaped}`).get('')!;
   }
 }
