@@ -8,8 +8,8 @@ import { hashText } from './validators.js';
 /** What a cached answer costs beside its body: its entry, its key and its headers. */
 const OVERHEAD = 1_024;
 /**
- * Seconds in which all of a cache can be replaced at most. What is kept takes fresh memory, and
- * each 64 MB of it make V8 trace the whole heap, 5 ms in which nobody is answered.
+ * Seconds in which a cache may be replaced once. What is kept takes fresh memory, and for each 64
+ * MB of it V8 traces the whole heap, 5 ms in which nobody is answered.
  */
 const REPLACED_IN_SECONDS = 10;
 /** Hashes of keys that were asked for once; a power of two. */
@@ -23,10 +23,7 @@ export interface AnswerKey {
   readonly hash: number;
 }
 
-/**
- * Makes a key, given the hash of its origin and target. One string of them all would take a
- * microsecond and more to make and to look up.
- */
+/** `Hash` is that of origin and target. One string of all would take a microsecond more. */
 export function answerKey(
   { low, high }: Hash,
   origin: string,
@@ -49,12 +46,12 @@ const CODING_HASHES = { none: 0, zstd: 0x52dce729, br: 0x3c6ef372, gzip: 0x1b873
 export class AnswerCache {
   readonly #maxBytes: number;
   readonly #now: () => number;
-  // of two keys with one hash, which chance will hardly bring together, one is kept
+  // of two keys with one hash, which hardly happens by chance, one is kept
   readonly #answers: LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>;
   // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
   readonly #seen = new Float64Array(SEEN_SLOTS);
   #state: string | undefined;
-  /** Bytes that may be kept at once; each answer that is kept is subtracted. */
+  /** Bytes that may be kept now. */
   #credit: number;
   #creditedAt: number;
 
@@ -80,8 +77,8 @@ export class AnswerCache {
   }
 
   /**
-   * Whether an answer that {@link get} did not have is worth keeping: the first time it is asked
-   * for it is not, nor while answers come so fast that they would push each other out.
+   * Whether to keep an answer that {@link get} did not have: not at the first request, nor while
+   * answers come so fast that they would push each other out.
    */
   wants({ hash }: AnswerKey): boolean {
     const slot = hash % SEEN_SLOTS;
@@ -115,17 +112,14 @@ function areEqual(a: AnswerKey, b: AnswerKey): boolean {
 export class Joins {
   readonly #waiting = new Map<number, (() => void)[]>();
 
-  /** Has `again` called when the answer under the key was made; false where nobody makes it. */
+  /** Calls `again` when the answer under the key was made; false where nobody makes it. */
   join({ hash }: AnswerKey, again: () => void): boolean {
     const others = this.#waiting.get(hash);
     others?.push(again);
     return others !== undefined;
   }
 
-  /**
-   * Notes that the answer is being made. What is returned is to be called when it is kept; where it
-   * never is, those who wait are called when the response has ended.
-   */
+  /** The answer is being made until the returned function is called, or the response closes. */
   lead({ hash }: AnswerKey, response: ServerResponse): () => void {
     const others: (() => void)[] = [];
     this.#waiting.set(hash, others);

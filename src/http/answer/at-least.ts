@@ -5,7 +5,7 @@ import type { JournalReader, JournalState } from '../../posts/journal.js';
 import { type Current, servedSequence } from '../../reload/current.js';
 import { HttpError, tryLater } from '../request/http-error.js';
 
-/** Header of a request that is to be answered from a state which has a sequence of the journal. */
+/** Request header: the answer shall have the post of this sequence. */
 const AT_LEAST = 'waypost-at-least';
 const PATIENCE_MS = 1_000;
 /** Between two looks whether the sequence is there. */
@@ -14,9 +14,9 @@ const LOOK_MS = 5;
 const MAX_WAITING = 256;
 
 /**
- * Makes a function that waits until the posts are served that a request asks for. It returns
- * undefined where nothing is to be waited for. Throws, or rejects with, a 400 HttpError for what is
- * no sequence, and a 503 one where the posts do not come in time or too many requests wait.
+ * Makes a function that waits until the sequence that a request asks for is served; it returns
+ * undefined where there is nothing to wait for. Throws a 400 HttpError for what is no sequence;
+ * rejects with a 503 one where the posts do not come in time or too many requests wait.
  */
 export function createAtLeast(
   current: Current,
@@ -35,7 +35,7 @@ export function createAtLeast(
   };
 }
 
-/** Waits until the post of a sequence is served; undefined where it is. Rejects as said above. */
+/** Returns undefined where the sequence is served. Rejects as {@link createAtLeast} does. */
 function createWait(current: Current): (sequence: number) => Promise<void> | undefined {
   let waiting = 0;
 
@@ -60,9 +60,10 @@ function createWait(current: Current): (sequence: number) => Promise<void> | und
 }
 
 /**
- * Makes what tells the state of a journal to whoever reads on behind a sequence. It throws a 410
- * HttpError where not all posts behind that are kept, or there is no such post, which an instance
- * of a fleet waits for as {@link createAtLeast} does: another one may have told of it.
+ * Makes a function that returns the state of a journal to a reader behind a sequence. An instance
+ * of a fleet waits for a sequence that it lacks as {@link createAtLeast} does: another one may have
+ * named it. Rejects with a 410 HttpError where posts behind the sequence are not kept, or there is
+ * no such post.
  */
 export function createKeptState(
   current: Current,

@@ -21,7 +21,7 @@ export interface Posting {
   readonly streams: Int32Array;
   readonly maxStreams: number;
   readonly requireToken: boolean;
-  /** By the address of a client without a token, and by the user of a token. */
+  /** Posts count by the address of a client without a token, else by user. */
   readonly addressThrottle: Throttle;
   readonly tokenThrottle: Throttle;
   /** Where images come in; undefined where none are taken. */
@@ -30,7 +30,7 @@ export interface Posting {
 
 /** What views are made with, in the threads of the slow lane, too. */
 export interface ViewContext {
-  /** Where times without an offset stand. */
+  /** The zone of times without an offset. */
   readonly zone: TimeZone;
   readonly site: Site;
   readonly media: string | undefined;
@@ -45,9 +45,8 @@ export interface Context extends ViewContext {
   readonly corsOrigin: readonly string[];
   /** Share of the requests that are logged. */
   readonly accessLog: number;
-  /** Writes the heads of a thread's answers: what changes by the second is made for all at once. */
   readonly writeHead: WriteHead;
-  /** Is told of each response that has been ended, to count what the system has not taken yet. */
+  /** Counts a response that was ended until the system has taken all of it. */
   readonly note: (response: ServerResponse) => void;
   /** True once no new connections are taken: answers then ask clients to close theirs. */
   readonly closing: () => boolean;
@@ -60,7 +59,7 @@ export interface Context extends ViewContext {
   readonly slowLane: SlowLane;
   readonly tokens: Tokens;
   readonly posting: Posting | undefined;
-  /** Bytes of the bodies that are coming in, and of the batches that are being answered. */
+  /** Room for bodies that are coming in, and batches that are being answered. */
   readonly bodies: SharedRoom;
 }
 
@@ -79,10 +78,7 @@ export const LATENCY_BOUNDS: readonly number[] = [
 
 export type Observe = (status: number, representation: string, seconds: number) => void;
 
-/**
- * Counts of requests, plain numbers in memory: on the hot path a metrics library's labels cost more
- * than the query. /metrics translates them.
- */
+/** Counts of requests. Plain numbers: the labels of a metrics library cost more than a query. */
 export class RequestStats {
   readonly latencies: Map<string, Durations> = new Map();
   cacheHits = 0;
@@ -97,7 +93,6 @@ export class RequestStats {
     return this.#endsOfRoutes.flat();
   }
 
-  /** Counts from nought again. */
   reset(): void {
     for (const ends of this.#endsOfRoutes) ends.length = 0;
     for (const durations of this.latencies.values()) durations.reset();
@@ -105,7 +100,7 @@ export class RequestStats {
     this.cacheMisses = 0;
   }
 
-  /** The counter of a route; routes and statuses are few, so nothing here grows with the input. */
+  /** Makes the counter of a route. Routes and statuses are few: nothing grows with the input. */
   route(name: string): Observe {
     const durations = this.latencies.get(name) ?? new Durations(LATENCY_BOUNDS);
     this.latencies.set(name, durations);

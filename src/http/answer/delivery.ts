@@ -77,7 +77,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
 const LEAST_COMPRESSED_BYTES = 1024;
 /** Bodies under way at once: Node has four threads for all the threads that serve. */
 const MAX_UNDER_WAY = 2;
-/** Bytes that are handed out at a time; each time costs a change of threads. */
+/** Bytes that zlib hands out at a time; each time costs a change of threads. */
 const CHUNK_BYTES = 64 * 1024;
 
 const BROTLI = {
@@ -91,15 +91,15 @@ const BROTLI = {
 };
 // 6, the usual level, takes four times as long for 7 % less
 const GZIP = { chunkSize: CHUNK_BYTES, level: 4 };
-/** `ZSTD_c_compressionLevel`, as Nodes name it that have Zstandard. */
+/** `ZSTD_c_compressionLevel`: older versions of Node have no constant for it. */
 const ZSTD_LEVEL = 100;
 // two thirds of the time of Brotli for 1 % less
 const ZSTD = { chunkSize: CHUNK_BYTES, params: { [ZSTD_LEVEL]: 6 } };
 const { zstdCompress } = zlib as { zstdCompress?: typeof brotliCompress };
 
 /**
- * Makes what compresses bodies and calls `done` later, with undefined where that failed. It returns
- * false, and calls nothing, while enough others are under way.
+ * Makes a function that compresses a body and calls `done` later, with undefined where that failed.
+ * It returns false, and calls nothing, while `maxUnderWay` others are under way.
  */
 export function createCompression(
   maxUnderWay: number = MAX_UNDER_WAY,
@@ -123,7 +123,7 @@ export function createCompression(
   };
 }
 
-/** The same bytes in memory that has no room beside them, which a cache would not count. */
+/** The same bytes in memory without room beside them, which a cache would not count. */
 function withoutRoom(body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   if (body.buffer.byteLength === body.length) return body;
   const copy = Buffer.allocUnsafeSlow(body.length);
@@ -131,16 +131,15 @@ function withoutRoom(body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   return copy;
 }
 
-/** So many answers are sent without waiting for more. */
+/** Answers that are sent without waiting for more. */
 const MOST = 8;
-/** Milliseconds after which no more are waited for. */
+/** Milliseconds that the first answer waits for others. */
 const LONGEST_MS = 1;
 
 /**
- * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
- * on. Sent one after the other they wake up their receiver once, not each time, and the memory that
- * queries read is not pushed out of the processor's caches by the system's network code in between.
- * When the first has waited for `longestMs`, the next one does not wait. What `send` throws ends
+ * Makes an outbox, which holds answers back for `longestMs` at most, while requests that arrived
+ * with theirs are worked on. Answers sent together wake up their receiver once, and network code
+ * does not push what queries read out of the processor's caches in between. What `send` throws ends
  * that answer alone, by `fail`.
  */
 export function createOutbox(
@@ -173,15 +172,12 @@ export function createOutbox(
 
 /** Buffers come in multiples of this size, so that pages of about the same size share them. */
 const STEP = 16 * 1024;
-/** Larger ones are rare, and not kept. */
+/** Larger buffers are rare, and not kept. */
 const MOST_BYTES = 4 * 1024 * 1024;
 /** Idle memory beyond this is left to the garbage collector. */
 const MOST_IDLE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Memory that pages are written to, used again once a page is sent. Fresh memory would be cold for
- * every page, and each 64 MB of it would make V8 look for garbage in the whole heap.
- */
+/** Memory of pages, used again: fresh memory is cold, and 64 MB of it make V8 trace the heap. */
 export class PageBuffers implements BodyMemory {
   readonly #idle: ArrayBuffer[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
   #idleBytes = 0;

@@ -4,7 +4,6 @@ import type { Format } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
-/** What heads say of a format. */
 export interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
   /** Whether two answers with the same meaning may differ in their bytes, such as in an order. */
   readonly isWeak?: boolean;
@@ -15,11 +14,10 @@ export interface AnswerHead {
   readonly format: HeadFormat;
   readonly etag: string;
   readonly coding: Coding | undefined;
-  /** Lines of all answers of this format and state, each with its line end. */
+  /** Header lines, each with its line end. */
   readonly lines: string;
 }
 
-/** An address as its answers describe it. */
 export interface Facts {
   readonly name: string;
   readonly allow: string;
@@ -32,11 +30,10 @@ export interface Facts {
 /** Cache-Control of an answer that caches need not ask about again; they heed a year at most. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** Makes the heads of an address. */
 export class Heads {
   readonly #fixed: Readonly<Record<string, string>>;
   readonly #caching: string;
-  /** Lines of each format, of answers that do not last, of the state with the name `#state`. */
+  /** Header lines by format, of the state with the name `#state`. */
   readonly #lines = new Map<HeadFormat, string>();
   #state = '';
 
@@ -52,7 +49,6 @@ export class Heads {
     return { format, etag, coding: undefined, lines };
   }
 
-  /** The headers that all answers of a format have. */
   shared({ headers, contentType }: HeadFormat): Readonly<Record<string, string>> {
     const caching = { 'Cache-Control': this.#caching };
     return { ...this.#fixed, ...caching, ...headers, 'Content-Type': contentType };
@@ -90,13 +86,12 @@ export function bodilessLines({ etag, lines }: AnswerHead): string {
   return `ETag: ${etag}\r\n${lines}`;
 }
 
-/** The lines of an answer with a body, whose length stands behind them where it is known. */
+/** Without Content-Length, which stands behind these lines where it is known. */
 export function linesWithBody({ etag, lines, coding, format }: AnswerHead): string {
   const coded = coding === undefined ? '' : `Content-Encoding: ${coding}\r\n`;
   return `ETag: ${etag}\r\n${lines}${coded}Content-Type: ${format.contentType}\r\n`;
 }
 
-/** What answers depend on besides their address. */
 export interface Dependence {
   readonly isPersonal?: boolean;
   readonly compress?: boolean | undefined;
@@ -113,7 +108,6 @@ export function varyOf({ isPersonal, compress, corsOrigin, isFile }: Dependence)
   return parts.join(', ');
 }
 
-/** The headers of all answers of an address. */
 export function fixedHeaders(
   allow: string,
   dependence: Dependence,
@@ -127,14 +121,10 @@ export function fixedHeaders(
   };
 }
 
-/** Headers that scripts may read. */
 const EXPOSED =
   'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
 
-/**
- * Headers by which a browser lets a page of `origin` read the answer: for any when the list has
- * `*`, else for those on it.
- */
+/** Headers that let pages of `origin` read the answer, where it is listed or all are (`*`). */
 export function corsHeaders(
   origin: string | undefined,
   allowed: readonly string[],
@@ -145,15 +135,13 @@ export function corsHeaders(
 }
 
 /**
- * Headers that scripts may send: any, such as those that libraries add. Older browsers do not know
- * `*`, and for none does it mean `Authorization`.
+ * Headers that scripts may send. Older browsers do not know `*`, which never means `Authorization`.
  */
 const ASKED = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
   ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id', '*'],
 ].join(', ');
 
-/** What a browser that asks before a request from another origin is told besides. */
 export function preflightHeaders(allow: string): Readonly<Record<string, string>> {
   return {
     'Access-Control-Allow-Methods': allow,
@@ -176,7 +164,6 @@ export function parseLines(lines: string): string[] {
   return [...lines.matchAll(/(.+?): (.*)\r\n/g)].flatMap(([, name, value]) => [name!, value!]);
 }
 
-/** Statuses of answers that do not take the way of errors. */
 export type PlainStatus = 200 | 201 | 204 | 304;
 
 export type WriteHead = (
@@ -187,11 +174,10 @@ export type WriteHead = (
 ) => void;
 
 /**
- * Makes a writer of heads. `lines` must hold only what may stand in a head: nothing checks them.
- * `text` is all of the body, a character a byte.
- * Node's own `writeHead` joins the same text out of single headers and checks each, which takes a
- * tenth of a small answer. It is called all the same for what has a head of another shape: HTTP
- * 1.0, the last answer of a connection, and a response that is not Node's own.
+ * Makes a writer of heads. `lines` are not checked; `text` is all of the body, a character a byte.
+ * Node's own `writeHead` joins and checks single headers, which takes a tenth of a small answer. It
+ * is called for heads of another shape: HTTP 1.0, the last answer of a connection, and a response
+ * that is not Node's own.
  */
 export function createWriteHead(): WriteHead {
   const canSetText = canSetHead();

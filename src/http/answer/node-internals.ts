@@ -1,10 +1,7 @@
 import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
 
-/*
- * All that is used of Node's own and documented nowhere; `test/node-internals.test.ts` fails on a
- * Node that has it otherwise.
- */
+/** Undocumented parts of Node: `test/node-internals.test.ts` fails where a version has others. */
 
 interface Connection {
   /** Null once the last response has been sent. */
@@ -22,16 +19,13 @@ export function responseOf(socket: Socket): ServerResponse | undefined {
   return (socket as unknown as Connection)._httpMessage ?? undefined;
 }
 
-/**
- * Keeps Node's parser from going on to the end of the packet, which may hold a thousand requests:
- * to it the next one looks like a request for another protocol, behind which it stops.
- */
+/** Ends the parsing of a packet: Node takes its next request for a change of protocol. */
 export function stopParsing(socket: Socket): void {
   const { parser } = socket as unknown as Connection;
   if (parser) parser.onIncoming = () => 2;
 }
 
-/** What the system has not taken yet of the bytes that Node counts as written. */
+/** Bytes that Node counts as written and the system has not taken yet. */
 export function queuedBytes(socket: Socket): number {
   return (socket as unknown as Connection)._handle?.writeQueueSize ?? 0;
 }

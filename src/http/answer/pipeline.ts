@@ -22,10 +22,7 @@ const RENDERING = 1;
 
 export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
-/**
- * Makes the one way from a request to its answer: origin, answer cache, parameters, format,
- * validators, page, delivery. All views of a thread share an answer cache and a delivery.
- */
+/** All views of a thread share an answer cache and a delivery. */
 export function createPipeline(context: Context): Pipeline {
   const { current, stats, originOf } = context;
   const codingOf = context.compress ? createCodingOf(CODINGS) : undefined;
@@ -80,7 +77,7 @@ export function createPipeline(context: Context): Pipeline {
       const asked: Asked = { origin, pairs, path, user };
       const wanted = view.read(asked);
       const format = named ?? negotiation.accepted(accept);
-      // a page that there is no more of another state is no error of the client's
+      // first: a page that only another state had is no error of the client
       judge(raw.headers, state);
       const spelled = spellHash(hash);
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
@@ -119,10 +116,7 @@ export function createPipeline(context: Context): Pipeline {
   };
 }
 
-/**
- * The hash of all that decides about the answers of this service besides snapshot and address, and
- * so whether a client's copy is still good. Another version may render the same page otherwise.
- */
+/** The hash of settings and version, which decide about answers besides snapshot and address. */
 export function seedOf({ zone, origin, maxPageBytes }: Context): Hash {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
@@ -137,9 +131,9 @@ const TURN = 2 * AT_ONCE;
 const LEAST = AT_ONCE / 4;
 
 /**
- * Makes what gives each question of a thread its budget. A hundred that arrive in one turn of the
- * event loop would hold it for a tenth of a second: when the turn's share is used up, those that
- * are not small go to the slow lane.
+ * Makes the function that gives each question of a thread its budget. A hundred that arrive in one
+ * turn of the event loop would hold it for a tenth of a second: when the turn's share is used up,
+ * those that are not small go to the slow lane.
  */
 export function createAllowance(): () => Budget {
   let left = TURN;

@@ -24,19 +24,19 @@ export interface Question {
   /** The place of the format among those of the view. */
   readonly format: number;
   readonly coding: Coding | undefined;
-  /** Names the request: whatever decides about the answer besides state and format. */
+  /** What decides about the answer besides state and format, for the entity tag. */
   readonly name: string;
 }
 
 export interface Waited {
-  /** Who asks, by the address: each has a turn. */
+  /** The address that limits count by: addresses take turns. */
   readonly client: string;
-  /** Not nought once nobody waits for the answer any more. Threads share it. */
+  /** Not 0 once nobody waits for the answer any more; shared by threads. */
   readonly ended: Int32Array;
 }
 
 export interface PageQuestion extends Question, Waited {
-  /** Names the generation that is to answer, and the state of the accepted points beside it. */
+  /** Names the generation that is to answer. */
   readonly generation: string;
   readonly state: State;
   /** The generation itself, where no other will do. */
@@ -45,7 +45,7 @@ export interface PageQuestion extends Question, Waited {
 
 /** Asks for the next piece of an export, or the first; once nobody waits, it ends the export. */
 export interface ExportStep extends Waited {
-  /** As the lane has numbered the export; undefined of a new one. */
+  /** The number that the lane gave the export; undefined of a new one. */
   readonly export: number | undefined;
   readonly begin?: ExportBegin;
   readonly bytes: number;
@@ -61,17 +61,15 @@ export interface ExportPiece {
   readonly export: number;
   readonly body: Uint8Array<ArrayBuffer>;
   readonly isLast: boolean;
-  /** What all pieces are made from, and the generation that has it. */
   readonly state: State;
   readonly generation: string;
 }
 
-/** What the slow lane made of a question. */
 export interface LanePage {
   readonly heads: readonly Omit<AnswerHead, 'format'>[];
   readonly body: Uint8Array<ArrayBuffer>;
   readonly work: QueryWork | undefined;
-  /** The state that it was made from, which may be a newer one than was asked for. */
+  /** May be newer than the state that was asked for. */
   readonly state: State;
 }
 
@@ -85,14 +83,14 @@ export interface Asked {
   readonly origin: string;
   readonly pairs: readonly Pair[];
   readonly path: Readonly<Record<string, string>>;
-  /** Whom the token names, at an address whose answers are personal. */
+  /** The user of the token, at an address whose answers are personal. */
   readonly user: number | undefined;
 }
 
 /** What an address answers to GET, step by step. */
 export interface View<Wanted> extends Facts {
   readonly formats: readonly Format[];
-  /** Reads what is wanted. Throws an HttpError for what cannot be used. */
+  /** Throws an HttpError for what cannot be used. */
   read(asked: Asked): Wanted;
   /** Whether the address names this state, so that it will never have another answer. */
   lasts?(wanted: Wanted, name: string): boolean;
@@ -117,13 +115,10 @@ export interface Address {
   readonly title: string;
   readonly description: string;
   readonly parameters: readonly Parameter[];
-  /** The variable parts of the path, by the names that its route gives them. */
   readonly pathParameters?: readonly Parameter[];
   /** What posts to the interface may be written in; all forms where absent. */
   readonly parses?: readonly string[];
-  /** The fields of a post, where it takes some. */
   readonly actions?: object | undefined;
-  /** What its pages are about. */
   readonly subject?: Subject;
 }
 
@@ -132,7 +127,7 @@ export type ReadAddress<Wanted> = View<Wanted> & Address;
 
 const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
 
-/** What OPTIONS is answered with. */
+/** The body of the answer to OPTIONS. */
 export function optionsOf(address: Address): object {
   const { title: name, description, formats, parses = PARSES, actions } = address;
   const renders = formats.map(({ mediaType }) => mediaType);
@@ -163,7 +158,6 @@ export interface Made {
   readonly state: State;
 }
 
-/** What an answer may take, and whether it is needed. */
 export interface Means {
   readonly budget: Budget;
   readonly memory: BodyMemory;
@@ -213,7 +207,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     if (format.isPart) early = [];
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown(early)) return undefined;
-    // a page shows those that programs get
+    // a page shows the headers that programs get
     const headers = isNamedByBody ? heads.shared(JSON_FORMAT) : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);

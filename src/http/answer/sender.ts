@@ -16,7 +16,7 @@ import { judge, type Named } from './validators.js';
 /** A whole answer, 200, or 204 where its body is empty, ready to be sent any number of times. */
 export interface Answer extends AnswerHead {
   readonly body: Uint8Array;
-  /** What finding it took; undefined of an answer that was kept, and where nothing was searched. */
+  /** Undefined of a kept answer, and where nothing was searched. */
   readonly work?: QueryWork | undefined;
 }
 
@@ -34,10 +34,7 @@ export class Sender {
     this.observe = context.stats.route(route);
   }
 
-  /**
-   * Sends 304 where the client has one of these answers already, and says whether it did. Throws a
-   * 412 HttpError where the client wants an answer of another state.
-   */
+  /** Returns whether the client has one of these answers and got 304. Throws as {@link judge}. */
   sendKnown(reply: FastifyReply, state: Named, heads: readonly AnswerHead[]): boolean {
     const known = judge(reply.request.raw.headers, state, heads);
     if (known === undefined) return false;
@@ -60,9 +57,8 @@ export class Sender {
   }
 
   /**
-   * Sends an answer with these header lines; `onSent` as above. A body that is a text has a character
-   * a byte, and goes with the head in one piece, which takes two thirds of the time of several: no
-   * request with HEAD may get one.
+   * A body as text has a character a byte, and goes with the head in one piece, in two thirds of
+   * the time; HEAD must have none. `onSent` is called as by {@link send}.
    */
   write(
     reply: FastifyReply,

@@ -22,10 +22,7 @@ import type {
 /** Milliseconds after which a question is given up. */
 const LONGEST_MS = 10_000;
 
-/**
- * Asks the slow lane until there is an answer, the client has gone or it takes too long. Rejects
- * as the lane does.
- */
+/** Gives up when the client has gone or it takes too long. Rejects as the lane does. */
 export async function askSlowLane(
   lane: SlowLane,
   question: Omit<PageQuestion, 'ended'>,
@@ -56,8 +53,8 @@ export async function askSlowLane(
 }
 
 /**
- * Answers a question to its end in a thread of the slow lane. A thread that has not got the
- * generation that is asked for answers from its own, unless the question brings that.
+ * Answers a question to its end in a thread of the slow lane: from its own generation where it
+ * lacks the one asked for and the question does not bring it.
  */
 export function answerInLane(make: Make, question: PageQuestion, own: Generation): LanePage {
   const { parts } = question;
@@ -75,7 +72,6 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
   };
 }
 
-/** Throws where nobody waits for the answer any more. */
 function giveUpFor(waited: Waited): void {
   if (isGone(waited)) throw tookTooLong();
 }
@@ -84,12 +80,11 @@ export function isGone({ ended }: Waited): boolean {
   return Atomics.load(ended, 0) !== 0;
 }
 
-/** The memory that goes with an answer to the thread that asked. */
+/** Memory that moves to the thread that asked. */
 export function memoryOf({ body }: LanePage | ExportPiece): ArrayBuffer[] {
   return [body.buffer];
 }
 
-/** An export under way: what it is made from stays the same to its end. */
 interface UnderWay {
   readonly file: Export;
   readonly state: State;

@@ -5,12 +5,11 @@ import type { Page } from '../formats/representation.js';
 import { otherState } from '../request/http-error.js';
 import type { AnswerHead } from './head.js';
 
-/** What conditions are judged by: a state, by its name and by its snapshot alone. */
 export type Named = Pick<State, 'name' | 'snapshot'>;
 
 /** One member of a list of entity tags, with the commas and blanks before it. */
 const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/gy;
-/** What a state is named by; entity tags have a hyphen. */
+/** The name of a state; entity tags have a hyphen. */
 const NAMES_STATE = /^"[\w.]+"$/;
 
 /**
@@ -67,9 +66,9 @@ function members(list: string): { readonly isWeak: boolean; readonly opaque: str
 }
 
 /**
- * Hashes text into two integers of 32 bits without a sign, beginning with `seed`. Two texts with
- * the same hash are as good as impossible by chance. Whoever makes them on purpose deceives only
- * himself, since a client compares the tags of one address.
+ * Hashes text into two unsigned integers of 32 bits, beginning with `seed`. Two texts with one hash
+ * are as good as impossible by chance; whoever makes them deceives only himself, since a client
+ * compares the tags of one address.
  */
 export function hashText(text: string, seed: Hash): Hash {
   let { low, high } = seed;
