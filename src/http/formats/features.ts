@@ -22,9 +22,6 @@ export const GEOJSON: Format = {
   encode: (page, exchange) => encodeFeatures(page, exchange, page.list && listLinks(page.list)),
 };
 
-/**
- * Makes a collection of the records of a list, else a Feature; `links` are its own where it has any.
- */
 function encodeFeatures(
   { list, records, keys }: Page,
   exchange: Exchange,
@@ -63,16 +60,14 @@ const BRACE_CLOSE = 0x7d;
 
 /** Digits of the largest id. */
 const MOST_ID = 16;
-/** Bytes that a Feature may have more than the record that it is made of. */
+/** Bytes that a Feature may have more than its record. */
 export const FEATURE_ROOM: number =
   BEFORE_ID.length + MOST_ID + BEFORE_PLACE.length + BEFORE_PROPERTIES.length + 8;
 
 /**
- * Makes what writes records as Features of GeoJSON: the point's id is the Feature's, its place the
- * geometry, and what it has besides its place, or those of `keys`, the properties. The id is one
- * of them, since many a program drops that of the Feature. `after` is JSON that stands
- * behind the properties, with a comma in front; it needs room beside {@link FEATURE_ROOM}. Numbers
- * and texts are copied as they are written.
+ * Makes a writer of records as GeoJSON Features. Properties are `keys` without the place; the id is
+ * among them, since many programs drop that of the Feature. `after` is JSON behind the properties,
+ * with a comma in front; it needs room besides {@link FEATURE_ROOM}.
  */
 export function createFeatureWriter(
   keys: readonly RecordKey[] = RECORD_KEYS,

@@ -4,7 +4,6 @@ import type { Exchange, Format, ListFacts, Page, PageRecords } from './represent
 /** Nanoseconds for a byte of a record that is copied and sent. */
 const COPIED = 0.5;
 
-/** JSON: records are rendered as they are copied, and the words around them written. */
 export const JSON_FORMAT: Format = {
   name: 'json',
   parameter: 'json',
@@ -17,7 +16,7 @@ export const JSON_FORMAT: Format = {
   },
 };
 
-/** A list on one line: without links, which lead to pages that nobody asks for by address. */
+/** An answer of a batch: a list on one line, without links, since no address has its pages. */
 export const LINE_FORMAT: Format = {
   ...JSON_FORMAT,
   name: 'line',
@@ -58,7 +57,7 @@ const MEDIA_TYPE = 'application/vnd.oai.openapi+json';
 
 /** The OpenAPI document by the type that links of OGC API - Features give it. */
 export const OPENAPI: Format = ofVersion('3.1', 'openapi');
-/** The same for who reads version 3.0 alone, such as GDAL and OWSLib. */
+/** For clients that read version 3.0 only, such as GDAL and OWSLib. */
 export const OPENAPI_30: Format = ofVersion('3.0', 'openapi30');
 
 function ofVersion(version: string, name: string): Format {
@@ -70,10 +69,7 @@ const COMMA = 0x2c;
 /** Nanoseconds for a byte of a record that is written. */
 const BYTE = 4;
 
-/**
- * Writes a body of these points, each of which may need `room` bytes more than its JSON; `before`
- * and `after` stand around them, in ASCII.
- */
+/** Writes points, each with up to `room` bytes more than its JSON, between ASCII texts. */
 export function writeBody(
   records: PageRecords,
   write: WriteRecord,

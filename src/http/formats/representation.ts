@@ -22,9 +22,9 @@ export interface Page {
   readonly records: PageRecords;
   /** The keys that records shall have, where not all; `records` have all of them. */
   readonly keys?: readonly RecordKey[] | undefined;
-  /** Links to other addresses, for formats that name such; in ASCII. */
+  /** Links to other addresses, in ASCII. */
   readonly related?: readonly Link[];
-  /** Values that records have, for people to choose from; absent where nothing is filtered by them. */
+  /** Values to choose from in filters, by parameter. */
   readonly offered?: () => Offered;
   /** Whether the page would have more for whoever sends a token. */
   readonly needsToken?: boolean;
@@ -34,7 +34,6 @@ export interface Page {
 
 export type Offered = Readonly<Record<string, readonly string[]>>;
 
-/** A link as GeoJSON and OGC API have it. */
 export interface Link {
   readonly rel: string;
   readonly type: string;
@@ -43,7 +42,7 @@ export interface Link {
 
 export interface ListFacts {
   readonly count: number;
-  /** Made where a format has them: the lines of a batch have none. */
+  /** A function, since some formats have no links. */
   links(): PageLinks;
   /** The address that was asked: scheme, authority and path, and the parameters. */
   readonly base: string;
@@ -59,19 +58,19 @@ export interface PageRecords {
   /** Bytes of all records with a comma between each two. */
   readonly size: number;
   longest(): number;
-  /** Tells these records from all others of the same snapshot; only before another page is made. */
+  /** Tells these records from all others of the snapshot; call it before another page is made. */
   hash(): Hash;
-  /** The JSON of each record, with these of its keys where it is a point. */
+  /** The JSON of each record; of points only these keys. */
   json(keys?: readonly RecordKey[]): readonly string[];
-  /** Record `index` where records are points; stays valid, and must not be written to. */
+  /** Point `index`, which stays valid and must not be written to; throws for other records. */
   stored(index: number): StoredRecord;
   /** Copies all records to `target` from `at` on, with the commas; returns where they end. */
   copy(target: Uint8Array, at: number): number;
 }
 
-/** Memory for bodies, which is used again where that is possible. */
+/** Memory for bodies, used again where possible. */
 export interface BodyMemory {
-  /** Memory of `bytes` bytes, with anything in it. */
+  /** Uninitialized memory. */
   take(bytes: number): Buffer<ArrayBuffer>;
   /** Gives back what {@link take} returned, when nothing will read it any more. */
   give(buffer: Buffer<ArrayBuffer>): void;
@@ -79,12 +78,11 @@ export interface BodyMemory {
 
 export const FRESH_MEMORY: BodyMemory = { take: Buffer.allocUnsafeSlow, give: () => {} };
 
-/** What a format may need to know of the request and its answer. */
 export interface Exchange {
   readonly target: string;
   /** Names the snapshot that the page is of. */
   readonly snapshot: string;
-  /** Headers that all answers of this address have as JSON. */
+  /** Headers of JSON answers of this address. */
   readonly headers: Readonly<Record<string, string>>;
   readonly memory: BodyMemory;
   readonly budget: Budget;
@@ -96,23 +94,18 @@ export interface Format {
   readonly name: string;
   /** Value of the `format` parameter that asks for it. */
   readonly parameter: string;
-  /** What an Accept header asks for it by. */
   readonly mediaType: string;
   readonly contentType: string;
-  /** Headers that all its answers have. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes?: number;
-  /** Whether an answer is named by its body, not by what it was made from. */
+  /** Whether the entity tag is made of the body, not of what the body was made from. */
   readonly isNamedByBody?: boolean;
-  /** Whether it is a part of an answer, with no head and no name of its own. */
+  /** Whether it is part of an answer, without a head and entity tag. */
   readonly isPart?: boolean;
   /** The parameter that says how many records a page has; `page_size` where absent. */
   readonly sizeParameter?: string;
-  /**
-   * The body, in memory that is taken from that of the exchange and given back by the caller.
-   * Charges the budget of the exchange. Absent where there are no pages, such as of tiles.
-   */
+  /** In memory of the exchange; charges its budget. Absent where there are no pages. */
   encode?(page: Page, exchange: Exchange): Buffer<ArrayBuffer>;
 }
 
@@ -122,10 +115,7 @@ export interface PageLinks {
   readonly previous: string | null;
 }
 
-/**
- * A list of `pageCount` pages under `base`, which is scheme, authority and path. Its links carry
- * every parameter, sorted by name, with `page` replaced; page 1 goes without.
- */
+/** Links carry every parameter, sorted by name, with `page` replaced; page 1 goes without. */
 export function pagedList(
   base: string,
   pairs: readonly Pair[],
@@ -145,7 +135,6 @@ export function pageLink(base: string, pairs: readonly Pair[], page: number): st
   return selfLink(base, page > 1 ? [...others, { name: 'page', value: String(page) }] : others);
 }
 
-/** A query string of these parameters, in their order. */
 export function queryString(pairs: readonly Pair[]): string {
   return pairs.map(fieldOf).join('&');
 }
@@ -166,14 +155,14 @@ function byName(a: Pair, b: Pair): number {
 
 function compareCodePoints(a: string, b: string): number {
   if (a === b) return 0;
-  // surrogates stand for code points above every other unit, as their bytes do
+  // UTF-16 sorts surrogates below U+E000, bytes of UTF-8 above
   if (ASCII.test(a) && ASCII.test(b)) return a < b ? -1 : 1;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 const ASCII = /^[\0-\x7f]*$/;
 const UNSAFE = /[^\w.~-]/;
-/** What forms have otherwise than URLs. */
+/** What forms encode otherwise than `encodeURIComponent`. */
 const OTHERWISE = /%20|[!'()*]/;
 
 /** Form-encodes; only letters, digits and `_ . - ~` stay as they are. */
