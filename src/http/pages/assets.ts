@@ -8,7 +8,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 interface Asset {
   readonly type: string;
   readonly body: Buffer;
-  /** The bytes compressed; made when first asked for, and kept. */
+  /** Compresses at the first call. */
   compressed(coding: 'br' | 'gzip'): Promise<Buffer>;
 }
 
@@ -31,8 +31,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * The static files. The address of each has the digest of all in it, so that browsers never ask for
- * one again, and a script finds its neighbours where it came from.
+ * The static files. Each address has the digest of all of them, so that browsers never ask for one
+ * again, and a script finds its neighbours where it came from.
  */
 export class Assets {
   readonly #prefix: string;
@@ -52,7 +52,6 @@ export class Assets {
     return `${this.#prefix}${STATIC_PATH}${this.#digest()}/${name}`;
   }
 
-  /** The file at an address that ends with these; undefined where there is none. */
   at(version: string, name: string): Asset | undefined {
     const path = this.#paths.get(name);
     if (path === undefined || version !== this.#digest()) return undefined;
@@ -61,7 +60,7 @@ export class Assets {
     return asset;
   }
 
-  /** Of all files, some 3 MB, which are read for it when it is asked for first. */
+  /** The digest of all files: some 3 MB, read at the first call. */
   #digest(): string {
     if (this.#version === undefined) {
       const hash = createHash('sha256');

@@ -10,7 +10,6 @@ const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
 /** Characters of a text that a table shows; the JSON has all of it. */
 const MOST_SHOWN = 280;
 
-/** A column for the value of one key. */
 function column(
   label: string,
   key: string,
@@ -78,7 +77,7 @@ function thumbnail(image: unknown, { prefix }: Site): Html {
   return html`<a href="${path}">${shown}</a>`;
 }
 
-/** A text of somebody else; whatever directions it sets end with it. */
+/** `<bdi>` ends the writing directions that a stranger's text sets. */
 function text(value: unknown): Html {
   if (value === undefined || value === null || value === '') return NOTHING;
   const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
@@ -109,7 +108,7 @@ function time(value: unknown): Html {
   return html`<time datetime="${String(value)}">${day} ${minute}<br>${offset}</time>`;
 }
 
-/** The records as a table, with the columns that any of them has something for. */
+/** Shows the columns that any record has something for. */
 export function recordTable(
   columns: readonly Column[],
   records: readonly string[],

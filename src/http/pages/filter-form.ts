@@ -6,7 +6,7 @@ import type { Subject } from './site.js';
 
 export type Problems = Readonly<Record<string, readonly string[]>>;
 
-/** Not of the form: the page begins again with the first, and the format stays. */
+/** No fields of the form: the list begins again with its first page, and the format stays. */
 const KEPT: ReadonlySet<string> = new Set(['page', 'format']);
 /** Parameters that may be given several times; of the others the last counts. */
 const ADDED_UP: ReadonlySet<string> = new Set(['status', 'tags', 'tags_all', 'created_by']);
@@ -21,10 +21,7 @@ const EXAMPLES: readonly { readonly label: string; readonly query: string }[] = 
   },
 ];
 
-/**
- * The filters that are set, each with a link that leaves it out, and the form that adds others. The
- * form has all parameters of the address; those that it does not know are kept.
- */
+/** The filters that are set, each with a link without it, and the form that adds others. */
 export function filters(
   path: string,
   { parameters, isPoints }: Pick<Subject, 'parameters' | 'isPoints'>,
@@ -82,7 +79,7 @@ function chips(path: string, { name, label = name }: Parameter, pairs: readonly 
   });
 }
 
-/** What a field shows: of a parameter that may be repeated all that is given. */
+/** All values of a parameter that adds up, else the last. */
 function shownValue(pairs: readonly Pair[], name: string): string {
   if (!ADDED_UP.has(name)) return last(pairs, name) ?? '';
   const given = pairs.filter((pair) => pair.name === name && pair.value !== '');
@@ -110,19 +107,17 @@ autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${desc
       : html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
   const query = `${name}=${encodeURIComponent(example)}`;
   const link = html`<a href="${path}?${query}">Example</a>`;
-  // what is wrong with a value says the rule, too
+  // a problem's text has the rule, too
   const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
   const id = `f-${name}`;
   return field(id, label, control, undefined, problems, help(id, label, rule));
 }
 
-/** A rule that is shown to whoever asks for it. */
 function help(id: string, label: string, rule: Html): Html {
   return html`<details class="help"><summary aria-label="Help for ${label}">?</summary>
 <p class="hint" id="${id}-help">${rule}</p></details>`;
 }
 
-/** A control with its label, its rule, and what is wrong with its value. */
 export function field(
   id: string,
   label: string,

@@ -33,12 +33,11 @@ export function html(strings: TemplateStringsArray, ...values: readonly Value[])
 
 export const NOTHING: Html = new Html('');
 
-/** The text with every character escaped that HTML gives a meaning. */
 export function escapeHtml(text: string): string {
   return SPECIAL.test(text) ? text.replace(ALL_SPECIAL, (character) => ESCAPES[character]!) : text;
 }
 
-/** The text escaped for an element, where quotes around thousands of texts need no escape. */
+/** Leaves quotes as they are, which need no escape in an element: a page has thousands. */
 function escapeText(text: string): string {
   return IN_ELEMENT.test(text) ? escapeHtml(text).replaceAll('&quot;', '"') : text;
 }
@@ -60,10 +59,7 @@ export interface KeyLink {
 /** A key with its colon, another text, a number or a name. */
 const JSON_PART = /("[^"\\]*(?:\\.[^"\\]*)*")(:)?|[^\s[\]{},:"]+/g;
 
-/**
- * JSON for people: as `JSON.stringify` indents it, with a tag for the kind of each part and links
- * behind the values of some keys.
- */
+/** JSON as `JSON.stringify` indents it, with a tag for the kind of each part, and links. */
 export function readableJson(json: string, links: readonly KeyLink[] = []): Html {
   const lines = JSON.stringify(JSON.parse(json), null, 2);
   let key: string | undefined;

@@ -9,7 +9,7 @@ import type { Problems } from './filter-form.js';
 import { renderPage, type Shown } from './page-template.js';
 import { HOME, PLAIN_SUBJECT, type Site, type Subject } from './site.js';
 
-/** JSON that a page for people may show: 10 ms of work in all. */
+/** Bytes of JSON that a page may show: 10 ms of work in all. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
@@ -42,7 +42,6 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
   };
 }
 
-/** Answers with the page of an error; `subject` is what the pages of its address are about. */
 export function sendErrorPage(
   reply: FastifyReply,
   site: Site,
@@ -57,10 +56,7 @@ export function sendErrorPage(
   sendPage(reply, site, subject, title, JSON.stringify(body), { problems, ...posted });
 }
 
-/**
- * Answers with a page about one record, one step further down than the page of its address, whose
- * pages are about `subject`; without a subject that is none. `more` is what it shows besides.
- */
+/** Answers with a page about one record, a breadcrumb below the pages about `subject`. */
 export function sendPage(
   reply: FastifyReply,
   site: Site,
@@ -75,8 +71,7 @@ export function sendPage(
       ? { ...PLAIN_SUBJECT, crumbs: [HOME] }
       : { ...subject, crumbs: [...subject.crumbs, { label: subject.name, path: pathOf(url!) }] };
   reply.header('Content-Type', JSON_FORMAT.contentType);
-  // the id of a request is not shown: its length is another each time, and answers to HEAD tell the
-  // length
+  // no id of the request: its length varies, and answers to HEAD tell the length
   const headers = Object.entries(reply.getHeaders()).filter(([name]) => name !== 'x-request-id');
   const shown = {
     title,

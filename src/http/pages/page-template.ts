@@ -42,16 +42,15 @@ export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsT
   /** Address of the record that a form has made. */
   readonly made?: string;
   readonly posted?: Posted;
-  /** Names the snapshot that an answer is made from; undefined of errors and of what was posted. */
+  /** Undefined of errors and of what was posted. */
   readonly snapshot?: string;
 }
 
-/** Nanoseconds for a byte of a record that is written, and for one that is in the table, too. */
+/** Nanoseconds a byte of a record, and more for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
 
-/** Makes a page within a budget. */
 export function renderPage(
   site: Site,
   subject: Subject,
@@ -96,9 +95,8 @@ export function renderPage(
 }
 
 /**
- * What forms say of the page that they stand on, so that a form which is sent twice can be told from
- * two: how many points of which snapshot the page is of, the point that was made, or what the
- * refused form said.
+ * Names the page that a form stands on, so that a form sent twice can be told from two: its
+ * snapshot and count, the point that was made, or the name in a refused form.
  */
 function nameOf({ posted, made, snapshot, list }: Shown): string | undefined {
   return posted?.[PAGE_FIELD] ?? made ?? (snapshot && `${snapshot} ${list?.count ?? ''}`);
@@ -129,7 +127,7 @@ Send it as a header:</p>
 `;
 }
 
-/** What is wrong; of a field that has its own place in a form only where that is. */
+/** A field that has a place in the form shows itself what is wrong with it. */
 function problem(problems: Problems, parameters: readonly Parameter[]): Html {
   const texts = Object.entries(problems).flatMap(([name, all]) => {
     if (name === 'detail') return all.map((text) => html`<li><bdi>${text}</bdi></li>`);
@@ -182,7 +180,6 @@ function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
   return html`<p>All matches as a file:${links}</p>\n`;
 }
 
-/** The address of a page in another format. */
 function inFormat(format: string, path: string, pairs: readonly Pair[]): string {
   const others = pairs.filter(({ name }) => name !== 'format');
   return `${path}?${queryString([...others, { name: 'format', value: format }])}`;
@@ -225,7 +222,7 @@ ${jsonOf(shown, subject.links)}</pre></details>
 `;
 }
 
-/** The links of a list are its own; they are ASCII and begin with its origin. */
+/** Links of a list are this service's own: ASCII that begins with its origin. */
 const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
   key,
   href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),

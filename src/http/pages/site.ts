@@ -15,7 +15,6 @@ export interface Site {
   readonly tileUrl: string | undefined;
   readonly hasImages: boolean;
   readonly posting: PostingBy;
-  /** Headers of every page. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -26,7 +25,7 @@ interface SiteSettings {
   readonly requireToken?: boolean;
 }
 
-/** What the pages of these settings have in common; `posts` says whether points can be posted. */
+/** `posts` says whether points can be posted. */
 export function createSite(
   { publicUrl, tileUrl, media, requireToken }: SiteSettings,
   posts: boolean,
@@ -144,7 +143,7 @@ export interface Subject {
   readonly description: string;
   /** The way to the page, without the page itself. */
   readonly crumbs: readonly Crumb[];
-  /** What may be asked for, a field of the form each; none where there is no form. */
+  /** Each is a field of the form; empty where there is no form. */
   readonly parameters: readonly Parameter[];
   readonly columns: readonly Column[];
   readonly links: readonly KeyLink[];
@@ -153,7 +152,6 @@ export interface Subject {
   readonly options: object | undefined;
 }
 
-/** A subject that says the least: no form, no table, no links. */
 export const PLAIN_SUBJECT: Subject = {
   name: HOME.label,
   description: '',
@@ -168,7 +166,6 @@ export const PLAIN_SUBJECT: Subject = {
 /** Pages that are linked on each side of the one that is shown. */
 const NEIGHBOURS = 2;
 
-/** Links to the neighbours of a page, the first, the last and some others. */
 export function paging(path: string, pairs: readonly Pair[], list: ListFacts, label: string): Html {
   const { page, pageCount } = list;
   const { next, previous } = list.links();
