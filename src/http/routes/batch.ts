@@ -42,7 +42,7 @@ const QUESTION_COST = AT_ONCE / 2;
 const CHUNK_BYTES = 64 * 1024;
 /** Memory of a batch beside its body: chunks that are filled or wait for the client. */
 const OTHER_BYTES = 4 * CHUNK_BYTES;
-/** Memory of a parsed body, by its bytes. */
+/** Bytes of memory for a byte of a parsed body. */
 const PARSED_TIMES = 4;
 
 interface Batch {
@@ -56,11 +56,7 @@ export function batchView(context: ViewContext): View<PointsQuery> {
   return { ...pointsView(context), name: 'batch', formats: [LINE_FORMAT] };
 }
 
-/**
- * Adds `POST /rest/map_data_points/query/`: up to 1,000 questions to the list, answered line by line.
- * Batches of a thread take turns by address, each for half a millisecond of a turn of the event
- * loop. What takes longer is asked of the slow lane, one question of a batch at a time.
- */
+/** Adds `POST /rest/map_data_points/query/`: questions to the list, answered line by line. */
 export function addBatch(app: FastifyInstance, context: Context): void {
   const { current, bodies, stats } = context;
   const lineOf = createLineMaker(context);
@@ -90,13 +86,13 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     await sender.sendPieces(reply, chunksOf(batch, questions, reply.raw));
   }
 
-  /** The lines of a batch, a chunk at a time, which is used again for the next. */
+  /** The lines of a batch in chunks, whose memory is used again. */
   async function* chunksOf(
     batch: Batch,
     questions: readonly ReadQuestion[],
     response: ServerResponse,
   ): AsyncGenerator<Buffer, void, undefined> {
-    // lines are made where they are sent from; what has room behind a full chunk goes with it
+    // lines are written where they are sent from; the second half takes the last of a chunk
     const chunk = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
     let filled = 0;
     const memory: BodyMemory = {
@@ -129,7 +125,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   }
 
   addOtherAddress(app, BATCH_PATH, ['POST'], handle);
-  // else it were the address of a point
+  // otherwise the route of a point would take these methods
   const method = app.supportedMethods.filter((one) => !ALLOW_BATCH.includes(one));
   app.route({ method, url: BATCH_PATH, handler: (_, reply) => reply.callNotFound() });
 }
@@ -146,10 +142,7 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   raw.once('close', () => guest.leave());
 }
 
-/**
- * Makes what answers a question by a line. Those that are made at once are in the memory given;
- * what takes longer is asked of the slow lane.
- */
+/** Makes lines at once, in the memory given, or, where that takes too long, by the slow lane. */
 function createLineMaker(
   context: Context,
 ): (batch: Batch, read: ReadQuestion, memory: BodyMemory) => Buffer | Promise<Buffer> {
@@ -203,7 +196,7 @@ const BATCH_KINDS: Kinds<BatchKind> = {
   'application/x-ndjson': 'lines',
 };
 
-/** There is one form of answers. */
+/** Not `format`: answers have one. */
 const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => one !== 'format'));
 
 /** Reads one question of a batch. Throws an HttpError where it is none. */

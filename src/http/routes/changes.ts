@@ -41,7 +41,7 @@ const LOOK_MS = 20;
 const POSTS = 64;
 /** Rows of a delta that are looked at for a stream at a time. */
 const ROWS = 256;
-/** Bytes of a chunk of a stream, beyond which only a single point may go. */
+/** Bytes at which a chunk of a stream ends. */
 const MOST_BYTES = 64 * 1024;
 /** Milliseconds without a point after which a stream sends a heartbeat. */
 const BEAT_MS = 15_000;
@@ -86,7 +86,7 @@ export function createChangesHandler(
       'Cache-Control': 'no-store',
       'Waypost-Journal': state.name,
       'Waypost-Sequence': String(isEvents ? after : Math.max(after, served)),
-      // a proxy that gathers an answer before it hands it on would gather this one for ever
+      // a proxy that buffers whole answers would buffer this one for ever
       'X-Accel-Buffering': 'no',
     });
     if (raw.method === 'HEAD') return sender.begin(reply, 'none', head);
@@ -129,11 +129,7 @@ interface Found {
   readonly cursor: number;
 }
 
-/**
- * Makes what follows the accepted points for a stream. New ones come out of the delta that all
- * threads share, what it has no longer out of the journal. A stream keeps nothing but the sequence
- * that it has come to: a slow reader has the next points when it takes them.
- */
+/** Makes what a stream sends: new points out of the delta, older ones out of the journal. */
 function createFollower({ current, stats, closing }: Context, { journal }: Posting) {
   const takeTurn = createTurnstile();
   /** The next look for new points, which all streams of a thread share. */
@@ -164,12 +160,12 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
 
   /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
   async function ofJournal(cursor: number, start: StreamStart, form: StreamForm): Promise<Found> {
-    // that of a delta which comes meanwhile may lie behind posts that were not read
+    // read first: the base of a later delta may lie behind posts that were not read
     const { base } = current.generation.delta!;
     const read = reading.then(() => Promise.all([journal.read(cursor, POSTS), journal.state()]));
     reading = read.catch(() => {});
     const [posts, { keptAfter }] = await read;
-    // whoever reads it comes back, and is told why
+    // the client comes back, and gets 410
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
     if (posts.length === 0) return { bytes: Buffer.alloc(0), cursor: base };
     const points = posts.map(acceptedOf);

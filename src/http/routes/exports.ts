@@ -20,7 +20,7 @@ import { parseQueryString } from '../request/query-string.js';
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** What systems hold between them for a reader that takes nothing: further on it has kept up. */
+/** Bytes that both systems buffer for a reader that takes nothing: one that took more keeps up. */
 const PROOF_BYTES = 8 * 1024 * 1024;
 /** A reader that takes longer for a piece is slow. */
 const SLOW_MS = 100;
@@ -39,7 +39,6 @@ export const EXPORT_ADDRESS: Address = {
   pathParameters: parameters('format@export'),
 };
 
-/** All matches as one stream, in the format that the address ends with. */
 export function createExportHandler(context: Context): RouteHandlerMethod {
   const { current, compress, zone, originOf, origin, corsOrigin } = context;
   const sender = new Sender(context, FACTS.name);
@@ -50,7 +49,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
       const isCoded = compress && format.isCompressed !== true;
       const headers = { 'Content-Disposition': `attachment; filename="points.${format.name}"` };
       const heads = new Heads({ corsOrigin, compress: isCoded }, FACTS);
-      // without an order the same points may come in another one after a merge
+      // without `ordering` a merge may change the order of the same points
       return [format.name, { ...format, isCoded, isWeak: true, headers, heads }];
     }),
   );
@@ -60,11 +59,10 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
     const target = raw.url!;
     const format = formats.get((request.params as { readonly format: string }).format);
     if (format === undefined) throw new NotFound();
-    // no link needs the origin, but hosts that are not allowed are told nothing
+    // throws for hosts that are not allowed
     originOf(raw);
     const query = parseExportQuery(parseQueryString(queryOf(target)), zone);
     const isGzipped = format.isCoded && gzipOf(raw.headers['accept-encoding']) !== undefined;
-    /** The answers that the client may get: compressed, where it may be, then as it is. */
     const headsOf = (state: State): AnswerHead[] => {
       const content = spellHash(hashText(`${target} ${state.name}`, seed));
       const plain = format.heads.of(state, format, content, false);
@@ -85,9 +83,8 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
 }
 
 /**
- * The pieces of an export. The next one is made when the system has taken the last, or a little
- * earlier for a reader that keeps up: a slow one holds one small piece. `start` is called with the
- * state of the export before its first piece. Throws as the slow lane rejects.
+ * A piece is made when the system has taken the last one, or earlier for a reader that keeps up.
+ * `start` gets the state before the first piece. Throws as the slow lane rejects.
  */
 async function* piecesOf(
   { slowLane }: Context,
@@ -114,7 +111,6 @@ async function* piecesOf(
     let sent = 0;
     let isFast = false;
     while (!response.destroyed) {
-      // where the reader keeps up, the next piece is made while this one is sent
       const coming = isFast && !piece.isLast ? next(FAST_PIECE_BYTES) : undefined;
       coming?.catch(() => {});
       const startedAt = performance.now();

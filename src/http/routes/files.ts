@@ -46,7 +46,6 @@ export function addOtherAddress(
 const STATIC_FILE_PATH = `${STATIC_PATH}:version/:file`;
 const IMAGE_PATH = `${IMAGES_PATH}:id/:name`;
 
-/** Adds an address that sends files. */
 function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod): void {
   addOtherAddress(app, url, ['GET', 'HEAD'], handler, FILE);
 }
@@ -77,7 +76,6 @@ export function addStatic(
   addFiles(app, STATIC_FILE_PATH, send);
 }
 
-/** What the viewer itself may load, which comes from this service alone. */
 const SOURCES = [
   "default-src 'none'",
   "script-src 'self'",
@@ -88,10 +86,7 @@ const SOURCES = [
   "frame-ancestors 'none'",
 ];
 
-/**
- * Adds `GET /docs/`: the interface described, for people, by Swagger UI. The public URL is where the
- * page asks when it is not where it came from.
- */
+/** Adds `GET /docs/`: Swagger UI, which may send requests to the public URL, too. */
 export function addViewer(
   app: FastifyInstance,
   { origin, site }: Pick<Context, 'origin' | 'site'>,
@@ -150,10 +145,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Seconds after which an image of a store that did not answer may be asked for again. */
 const RETRY_AFTER = 5;
 
-/**
- * Adds `GET /media/map_data_points/<id>/<name>`: images out of a folder or a bucket, by the name
- * that records carry. There is no listing, and no name leads out of the place of images.
- */
+/** Adds `GET /media/map_data_points/<id>/<name>`: images out of a folder or a bucket. */
 export function addMedia(app: FastifyInstance, media: string): void {
   const sendImage = isBucket(media) ? createBucketSender(media) : createFolderSender(media);
   const handler = ({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -164,7 +156,7 @@ export function addMedia(app: FastifyInstance, media: string): void {
   addFiles(app, IMAGE_PATH, handler);
 }
 
-/** A request for the image of a point: both parts of its name are of known alphabets. */
+/** `id` and `name` have been checked, and lead out of no folder. */
 interface ImageRequest {
   readonly id: string;
   readonly name: string;
@@ -232,8 +224,7 @@ function createFolderSender(folder: string): ImageSender {
     // a name is never given to another image
     const onFile = (found: string): Promise<void> => checkInside(folder, found);
     const options = { root: folder, index: false, maxAge: '1y', immutable: true, onFile };
-    // as for HEAD: the body is read below, without a file that stays open for a client that reads
-    // slowly
+    // as for HEAD: `chunks` reads the body, and holds no file open for a slow client
     const asked = { method: 'HEAD', headers: raw.headers } as IncomingMessage;
     const { type, statusCode, headers, metadata } = await send(asked, path, options);
     if (type === 'file') {
@@ -251,7 +242,7 @@ function createFolderSender(folder: string): ImageSender {
   };
 }
 
-/** Reads a file piece by piece and opens it for each of them. */
+/** Opens the file for each piece. */
 async function* chunks(path: string, from: number, to: number): AsyncGenerator<Buffer> {
   for (let at = from; at < to; ) {
     const file = await open(path);

@@ -169,7 +169,6 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
   return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };
 }
 
-/** The points by ascending ids, page behind page. */
 function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
   const room = new PageRoom();
   return {
@@ -188,7 +187,6 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
       });
       return {
         title: 'Items',
-        // pages have no numbers here
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
         records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, room),
         keys: query.keys,
@@ -198,7 +196,7 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
   };
 }
 
-/** Each stands once: some clients add their own to every link, which would grow. */
+/** Each parameter once: some clients add their own to every link, which would grow. */
 function behind(pairs: readonly Pair[], id: number): Pair[] {
   const others = new Map(
     pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),

@@ -35,7 +35,7 @@ import { checkSameSite, queryOf } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
 import { parseQueryString } from '../request/query-string.js';
 
-/** Header of the answer to an accepted point: what has this sequence of the journal has the point. */
+/** Header of a 201: a state that has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
 const REPLAYED = {
   'Idempotency-Replayed': 'true',
@@ -43,11 +43,7 @@ const REPLAYED = {
 };
 const SHARED = { 'Cache-Control': 'no-store', 'Content-Type': 'application/json' };
 
-/**
- * Adds `POST /rest/map_data_points/`, which accepts a point: limits and types are looked at before
- * the body is read, fields before the point is stored, and the answer comes once the point is
- * durable and visible.
- */
+/** Adds `POST /rest/map_data_points/`, which answers once the point is durable and visible. */
 export function addPosting(
   app: FastifyInstance,
   context: Context,
@@ -76,7 +72,7 @@ export function addPosting(
         throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
       }
     } finally {
-      // whatever became of the post: an image of a point is another file
+      // in any case: the image of a point is another file
       if (sent.image !== undefined) await uploads?.discard(sent.image);
     }
   }
@@ -93,7 +89,7 @@ export function addPosting(
     const { id, record, sequence } = answer;
     const location = `${origin}${POINTS_PATH}${id}/`;
     const own = { [SEQUENCE]: String(sequence), Location: location };
-    // of two such headers scripts may read what each names
+    // scripts may read what any of several such headers names
     if (answer.kind === 'replayed') Object.assign(own, REPLAYED);
     if (isPage) {
       const Vary = varyOf(dependence);
@@ -119,7 +115,7 @@ export function addPosting(
 
 const KEY_SHAPE = /^[\x21-\x7e]{1,255}$/;
 
-/** One post from its head to its answer: who sends it, what it is, and what makes it count once. */
+/** What the head of a post says. */
 interface Admission extends Pick<PostRequest, 'user' | 'address'> {
   readonly origin: string;
   readonly isPage: boolean;
@@ -127,7 +123,7 @@ interface Admission extends Pick<PostRequest, 'user' | 'address'> {
   readonly kind: BodyKind | undefined;
 }
 
-/** Looks at a post before its body is read. Throws an HttpError for what can be refused without. */
+/** Throws an HttpError for what can be refused without the body. */
 function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting): Admission {
   const { headers } = raw;
   const address = clientOf(raw, context.origin.trustProxy);
@@ -137,7 +133,7 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   const origin = context.originOf(raw);
   const pairs = parseQueryString(queryOf(raw.url!));
   const isPage = PAGE_NEGOTIATION.chosen(pairs, headers.accept) === PAGE_OFFER;
-  // a form, which a page of another site could have sent just as well, whatever format it names
+  // a page of another site could have sent this form, whatever format it names
   if (isPage || headers['sec-fetch-mode'] === 'navigate') checkSameSite(raw, origin);
   const keyName = keyNameOf(headers['idempotency-key'], user);
   const kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
@@ -149,7 +145,7 @@ interface Submission {
   readonly image: Upload | undefined;
 }
 
-/** Without a body nothing was said. Throws an HttpError; no image is left then. */
+/** No body counts as an empty one. Throws an HttpError; no image is left then. */
 async function read(
   raw: IncomingMessage,
   { kind, address }: Admission,
@@ -165,11 +161,7 @@ async function read(
   return { body, image: undefined };
 }
 
-/**
- * The post itself, of what was sent; a form has the `page` that it stands on. Throws a 400
- * HttpError where fields are wrong and there is no image, which may be wrong, too: both are told
- * together.
- */
+/** Throws a 400 HttpError where fields are wrong, unless an image may be wrong, too. */
 function requestOf(
   { user, address, keyName }: Admission,
   { body, image: upload }: Submission,
@@ -185,8 +177,8 @@ function requestOf(
   const { lat, lon, comment, tags } = draft;
   // what the body says, however it is written down
   const said = sha256(JSON.stringify([lat, lon, comment, tags, upload?.sha256]));
-  // a form has no key, but counts once for what it says and who sent it from which page; a key of a
-  // client's own has one blank, behind the user
+  // a form without a key counts once for its fields, sender and page; its name has two blanks, and
+  // that of a key one
   const name = keyName ?? `- form ${sha256(JSON.stringify([address, user, page]) + said)}`;
   return { ...post, key: { name, body: said } };
 }
@@ -196,7 +188,7 @@ function hasBody(headers: IncomingHttpHeaders): boolean {
   return coding !== undefined || (length !== undefined && length !== '0');
 }
 
-/** With the user in front: nobody's key is in the way of another's. Throws a 400 HttpError. */
+/** With the user in front, so that users' keys cannot collide. Throws a 400 HttpError. */
 function keyNameOf(header: string | string[] | undefined, user: number | undefined) {
   if (header === undefined) return undefined;
   const key = String(header);

@@ -26,7 +26,6 @@ export interface Resource extends Address {
   readonly get: RouteHandlerMethod;
 }
 
-/** The REST interface, address by address. */
 export function createResources(context: Context): Resource[] {
   const { posting } = context;
   const serve = createPipeline(context);
@@ -83,7 +82,7 @@ export function openapiAddresses(): readonly ReadAddress<undefined>[] {
   return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
 }
 
-/** Adds the routes of what a resource takes, and the redirect to an address that ends with a slash. */
+/** Adds the routes of a resource, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
   const { path, get } = resource;
   const config = { address: resource };
@@ -94,17 +93,17 @@ export function addResource(app: FastifyInstance, resource: Resource, context: C
   addSlash(app, path, context);
 }
 
-/** Lets an address without the slash at its end lead to the one with it. */
+/** Redirects from the address without the slash at its end. */
 export function addSlash(app: FastifyInstance, path: string, context: Context): void {
   app.route({
     method: app.supportedMethods,
     url: path.slice(0, -1),
     handler: (request, reply) => {
       const target = request.raw.url!;
-      // the router takes nothing for a variable part, too
+      // the router takes an empty text for a variable part, too
       if (pathOf(target).endsWith('/')) return reply.callNotFound();
       if (request.method === 'OPTIONS') {
-        // a browser that asks before a request follows no redirect, but that of the request
+        // a preflight must not be redirected; the request behind it may be
         return reply.code(204).headers(preflightHeaders(ALLOW_POINTS)).send();
       }
       const query = queryOf(target);
@@ -116,7 +115,7 @@ export function addSlash(app: FastifyInstance, path: string, context: Context): 
   });
 }
 
-/** Lets `/` lead to the list of resources. */
+/** Redirects `/` to the list of resources. */
 export function addFrontDoor(app: FastifyInstance, context: Context): void {
   app.route({
     method: ['GET', 'HEAD'],
@@ -137,7 +136,7 @@ function leadTo(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  // no link needs the origin, but hosts that are not allowed are led nowhere
+  // throws for hosts that are not allowed
   originOf(request.raw);
   reply.redirect((origin.publicUrl ?? '') + address, status);
 }

@@ -49,7 +49,7 @@ import { parameters, readKeys, readParameters } from '../request/parameter.js';
 /** For programs, in the service's own order of preference. */
 const POINT_FORMATS: readonly Format[] = [JSON_FORMAT, GEOJSON];
 
-/** An address with its page for people, which stands behind the first of its formats. */
+/** Adds the page for people behind the first format of an address. */
 function withPage<Wanted>(
   { site }: ViewContext,
   page: Partial<Subject>,
@@ -65,7 +65,6 @@ function withPage<Wanted>(
   return { ...address, subject, formats: all };
 }
 
-/** What the pages of points have in common. */
 function pointSubject({ site }: ViewContext): Partial<Subject> {
   // names of images that are not served lead nowhere
   const columns = POINT_COLUMNS.filter(({ keys }) => site.hasImages || keys[0] !== 'image');
@@ -74,7 +73,7 @@ function pointSubject({ site }: ViewContext): Partial<Subject> {
 
 const LIST: Crumb = { label: 'Map data points', path: POINTS_PATH };
 
-/** The fields of a post, in the order that records have; the service sets those that are read. */
+/** Fields for OPTIONS, in the order of records; the service sets those that are `read_only`. */
 const FIELDS: object = JSON.parse(
   readFileSync(new URL('../../../../assets/post-fields.json', import.meta.url), 'utf8'),
 );

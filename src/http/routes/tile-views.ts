@@ -59,7 +59,7 @@ export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
     description: 'TileJSON 3.0.0: where the tiles are, and what is in them.',
     parameters: TILE_PARAMETERS,
     formats: [JSON_FORMAT],
-    // what is wrong with tiles is said here first
+    // parameters of tiles that are wrong are told here already
     read: ({ pairs }) => parseTileLook(pairs, zone),
     find(look, { origin, pairs }, served) {
       const state = { name: STATE, value: served.state.name };
@@ -70,7 +70,7 @@ export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
   };
 }
 
-/** The document, but for where the tiles are, with all that `fields` may ask for. */
+/** The document without addresses, with all that `fields` may ask for. */
 const TILE_SET = JSON.parse(
   readFileSync(new URL('../../../../assets/tile-set.json', import.meta.url), 'utf8'),
 ) as { readonly vector_layers: readonly { id: string; fields: Record<string, string> }[] };
@@ -84,7 +84,6 @@ function tileSet(address: string, { fields = [] }: TileLook): object {
   return { ...TILE_SET, tiles: [address], vector_layers: layers };
 }
 
-/** A vector tile, as `tiles/` has made it. */
 export const MVT: Format = {
   name: 'mvt',
   parameter: 'mvt',
@@ -135,7 +134,7 @@ function parseTile(path: Readonly<Record<string, string>>, look: TileLook): Tile
   return { ...look, address, filters: filtersWithin(address, look.filters) };
 }
 
-/** One address for each tile: no sign, no blanks, no noughts in front. */
+/** One address a tile: no sign, blanks or leading zeros. */
 function parsePlace(text: string): number {
   if (!/^(?:0|[1-9]\d{0,6})$/.test(text)) throw new NotFound();
   return Number(text);
