@@ -1,14 +1,10 @@
 import type { GeoJSONSource, Map as MapLibre, MapOptions } from 'maplibre-gl';
 import type { Outline, Place } from './shapes.js';
 
-/** The style of a map: what it draws of which sources. */
 type Style = Exclude<MapOptions['style'], string | undefined>;
 type GeoJson = Exclude<Parameters<GeoJSONSource['setData']>[0], string>;
 
-/**
- * The layers as `assets/map-style.json` has them, with names of colours such as `$sea`. The outline
- * of land, which is coarse, fades out, and counts lie above the records in a cluster.
- */
+/** The layers of `assets/map-style.json`, with names of colours such as `$sea`. */
 export interface Drawn {
   readonly light: Colours;
   readonly dark: Colours;
@@ -17,13 +13,11 @@ export interface Drawn {
 
 type Colours = Readonly<Record<string, string>>;
 
-/** A record of the page, where it stands on the map. */
 interface Marked {
   readonly id: number;
   readonly place: Place;
 }
 
-/** What a map shows. */
 export interface Shown {
   /** Template of the addresses of tiles with all matches. */
   readonly tiles: string;
@@ -40,7 +34,6 @@ export interface Shown {
 /** Layers that can be opened, topmost first. */
 export const OPENABLE = ['records', 'points', 'clusters'] as const;
 
-/** How the map draws what it shows. */
 export function styleOf({ light, dark, layers }: Drawn, shown: Shown, isDark: boolean): Style {
   const { land, tiles, pictures, records, shapes, draft } = shown;
   const colours = isDark ? dark : light;
@@ -64,12 +57,10 @@ export function styleOf({ light, dark, layers }: Drawn, shown: Shown, isDark: bo
   };
 }
 
-/** Shows other shapes on a map that stands. */
 export function showShapes(map: MapLibre, shapes: Outline[]): void {
   map.getSource<GeoJSONSource>('shapes')?.setData(shapesJson(shapes));
 }
 
-/** Shows what is being drawn. */
 export function showDraft(map: MapLibre, draft: Place[]): void {
   map.getSource<GeoJSONSource>('draft')?.setData(draftJson(draft));
 }

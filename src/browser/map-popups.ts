@@ -14,9 +14,7 @@ export interface PageRecord {
   readonly created_at: string;
 }
 
-/** What popups need to know of the page. */
 interface PopupFacts {
-  /** The records of the page by id. */
   readonly records: ReadonlyMap<number, PageRecord>;
   /** What stands in front of all paths. */
   readonly prefix: string;
@@ -32,14 +30,11 @@ const IMAGE = /^\/media\/map_data_points\/\d+\/[^/\\]+$/;
 const REACH = 6;
 /** Records of one place that a popup shows. */
 const MOST = 10;
-/** Zooms by which a cluster is taken apart. */
+/** Zoom levels that the map goes closer to a cluster. */
 const CLOSER = 2;
 const MAX_ZOOM = 20;
 
-/**
- * Makes the function that opens what lies at a pixel of the map: points in a popup, clusters by
- * going closer.
- */
+/** Makes the function that opens what lies at a pixel of the map, points in a popup. */
 export function createOpener(
   library: Library,
   map: MapLibre,
@@ -62,7 +57,7 @@ export function createOpener(
       popup.getElement().addEventListener('keydown', ({ key }) => {
         if (key === 'Escape') popup.remove();
       });
-      // whoever was in it goes on from the map, not from the top of the page
+      // the focus goes on from the map, not from the top of the page
       popup.on('close', () => {
         if (document.activeElement === document.body)
           map.getCanvas().focus({ preventScroll: true });
@@ -86,7 +81,7 @@ function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
   return [...byKey.values()];
 }
 
-/** What is said of a point. Users wrote it: it becomes text, never markup. */
+/** Users wrote what is shown: it becomes text, never markup. */
 function entry(
   { properties }: MapGeoJSONFeature,
   { records, prefix, hasImages }: PopupFacts,

@@ -2,7 +2,6 @@ import type { Map as MapLibre } from 'maplibre-gl';
 import { showDraft } from './map-layers.js';
 import { outlineOf, type Place, SHAPE_NAMES, type ShapeName, textOf } from './shapes.js';
 
-/** What is said to the person who draws a shape. */
 const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
   bbox: { label: 'Box', help: 'Drag from corner to corner, or set both with clicks or Enter.' },
   coordinates: {
@@ -13,21 +12,15 @@ const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
 };
 const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
 
-/** What the tools work with. */
 interface Workplace {
   readonly map: MapLibre;
-  /** Where the buttons go. */
   readonly bar: HTMLElement;
   /** Filters by shapes, by their parameters; an empty text stands for none. */
   apply(shapes: Partial<Record<ShapeName, string>>): void;
-  /** Opens what lies at a pixel of the map. */
   open(x: number, y: number): void;
 }
 
-/**
- * Adds the buttons and keys of a map: zoom, shapes to draw, what is shown as a box, and clearing
- * all of them.
- */
+/** Adds the buttons and keys of a map. */
 export function addTools({ map, bar, apply, open }: Workplace): void {
   const status = document.createElement('output');
   const say = (text: string): void => {
@@ -98,7 +91,6 @@ interface Pixel {
   readonly y: number;
 }
 
-/** What a drawing tells whoever started it. */
 interface DrawingEvents {
   /** Another shape is drawn from now on; undefined: none. */
   chosen(name: ShapeName | undefined): void;
@@ -113,9 +105,8 @@ const DRAG = 5;
 const LEAST_CORNERS = 3;
 
 /**
- * A shape that comes about on a map, by dragging, by clicks, or by the Enter key, which sets a
- * place in the middle of the map. Boxes and circles are complete with two places, polygons when
- * they are finished.
+ * A shape that is drawn on a map by dragging, by clicks, or by Enter, which sets a place in the
+ * middle. Boxes and circles are complete with two places, polygons when they are finished.
  */
 class Drawing {
   name: ShapeName | undefined;
@@ -142,14 +133,13 @@ class Drawing {
     this.#places = [];
     this.#pressed = undefined;
     showDraft(this.#map, []);
-    // what draws must not move the map
+    // a drag that draws must not move the map
     const change = name === undefined ? 'enable' : 'disable';
     const { dragPan, boxZoom, doubleClickZoom } = this.#map;
     for (const handler of [dragPan, boxZoom, doubleClickZoom]) handler[change]();
     this.#events.chosen(name);
   }
 
-  /** Sets a place. */
   add({ x, y }: Pixel): void {
     const { lng, lat } = this.#map.unproject([x, y]);
     this.#places.push([lng, Math.max(-90, Math.min(90, lat))]);

@@ -12,16 +12,15 @@ const GRID = 8;
 const NEAR_ZOOM = 13;
 /** Pixels of the world at zoom 0. */
 const WORLD = 512;
-/** The least zoom that the library takes, of a map that is tiny, or folded away. */
+/** The least zoom that the library takes, for a map that is tiny or hidden. */
 const LEAST_ZOOM = -2;
 /** Between two refreshes of the map, in milliseconds. */
 const SPACING_MS = 1_000;
-/** After a stream that was refused, such as one too many. */
+/** Milliseconds before a refused stream is asked for again. */
 const RETRY_MS = 30_000;
-/** What keeps for the next page what the map shows. */
+/** Key of {@link View} in the storage of the tab. */
 const MEMORY = 'waypost-map';
 
-/** What a map showed, and the shapes that filtered then. */
 interface View {
   readonly center: Place;
   readonly zoom: number;
@@ -204,9 +203,8 @@ function textsOf(form: HTMLFormElement | null): string {
 }
 
 /**
- * Has a map show points as they are accepted: `address` is their stream, and `after` the sequence of
- * the state that the map was made from. A page that nobody sees has no stream, since a browser has
- * six connections to a host for all of its tabs.
+ * Refreshes a map as points are accepted: `address` is their stream, `after` the sequence of the
+ * map's state. A hidden page has no stream: a browser has six connections to a host for all tabs.
  */
 function followChanges(map: MapLibre, address: string, after: number): void {
   let stream: EventSource | undefined;
@@ -230,14 +228,14 @@ function followChanges(map: MapLibre, address: string, after: number): void {
     stream = new EventSource(address + from);
     stream.onmessage = refreshSoon;
     stream.onopen = () => {
-      // what came before is not known
+      // points accepted in the meantime are not known
       if (from === '') refreshSoon();
     };
     stream.onerror = () => {
-      // it comes back by itself unless it was refused
+      // a browser reconnects by itself unless it was refused
       if (stream?.readyState !== EventSource.CLOSED) return;
       close();
-      // what it was to go on behind may be kept no longer
+      // the sequence to go on behind may be pruned by now
       window.setTimeout(open, from === '' ? RETRY_MS : 0);
     };
   }

@@ -1,6 +1,5 @@
 /** What makes the pages more convenient; without this script everything works, too. */
 
-/** Leaves fields without a value out of the address that a form leads to. */
 function leaveOutEmptyFields(form: HTMLFormElement): void {
   form.addEventListener('formdata', ({ formData }) => {
     for (const [name, value] of [...formData]) if (value === '') formData.delete(name);
@@ -20,10 +19,7 @@ function sendOnce(form: HTMLFormElement): void {
   });
 }
 
-/**
- * Puts a picker of a date and one of a time in the place of a field for an instant, which keeps its
- * name and sends what was picked with the offset that the clocks of this browser have then.
- */
+/** Puts pickers of date and time in place of a field, which sends them with the local offset. */
 function offerPickers(field: HTMLInputElement): void {
   const at = new Date(field.value);
   // what names no offset, or is no time, stays as it was written

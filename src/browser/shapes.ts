@@ -25,10 +25,7 @@ export function outlineOf(name: ShapeName, text: string): Outline | undefined {
   return circleOutline([numbers[1]!, numbers[0]!], numbers[2]!);
 }
 
-/**
- * The parameter's text for what was drawn: a box by two corners, a circle by its centre and a place
- * on it, a polygon by its corners.
- */
+/** The text of a box by two corners, a circle by centre and rim, a polygon by its corners. */
 export function textOf(name: ShapeName, places: readonly Place[]): string {
   const [first, second] = places as readonly [Place, Place];
   if (name === 'polygon')
@@ -127,16 +124,12 @@ function closed(ring: readonly Place[]): Place[] {
   return [...ring, ring[0]!];
 }
 
-/**
- * The longitude on the world where it is nearest to the one before. An edge as long as the world
- * stays: it is the edge of the map.
- */
+/** The longitude on the world nearest to `before`; an edge of 360 degrees, as of a map, stays. */
 function near(lon: number, before: number | undefined): number {
   if (before === undefined || Math.abs(before - lon) === 360) return lon;
   return lon + 360 * Math.round((before - lon) / 360);
 }
 
-/** The longitude within ±180. */
 function wrap(lon: number): number {
   return Math.abs(lon) <= 180 ? lon : lon - 360 * Math.round(lon / 360);
 }
