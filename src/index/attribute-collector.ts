@@ -15,10 +15,10 @@ import {
   sortTexts,
 } from './postings.js';
 
-/** Of false and true. */
+// the numbers of false and true
 const FLAGS = Uint32Array.of(0, 1);
 
-/** Numbers the values of all rows. */
+/** Collects the attributes of all rows, and numbers their values. */
 export class AttributeCollector {
   readonly #count: number;
   readonly #statusTexts = new TextNumbers();
@@ -28,7 +28,6 @@ export class AttributeCollector {
   readonly #user: Uint32Array;
   readonly #flags: Uint8Array;
   readonly #tags = new Tagged();
-  /** Of each attribute the rows that stay, with the number here of each of its values. */
   #before: Readonly<Record<keyof Attributes, Kept>> | undefined;
 
   constructor(count: number) {
@@ -38,7 +37,7 @@ export class AttributeCollector {
     this.#flags = new Uint8Array(count);
   }
 
-  /** Takes the points of a block: their rows are those from `first` on, or what `rowOf` has there. */
+  /** Adds the points of a block: their rows are `first` and up, or `rowOf[first]` and up. */
   addColumns(columns: AttributeColumns, first: number, rowOf?: Uint32Array): void {
     const { flags, createdBy, tagCounts } = columns;
     const statuses = columns.statusTexts.map((text) => this.#statusTexts.addText(text));
@@ -56,8 +55,8 @@ export class AttributeCollector {
   }
 
   /**
-   * Continues other attributes, whose rows below `kept` stay: row 0 here is the first behind them.
-   * `rowOf` has the rows here of the others, of which there are `moved`.
+   * Continues attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. The
+   * `moved` rows from there on become rows `rowOf` of the collector.
    */
   continueFrom(others: Attributes, kept: Row, moved: number, rowOf: Uint32Array): void {
     const { status, tags, createdBy, isProcessed, hasImage } = others;
@@ -96,7 +95,6 @@ export class AttributeCollector {
     return number;
   }
 
-  /** The attributes of all rows; nothing can be added any more. */
   finish(): Attributes {
     const count = this.#count;
     const byRow = (values: RowValues['values']): RowValues => {
@@ -139,6 +137,7 @@ function renumber(numbers: Uint32Array, length: number, places: Uint32Array): vo
   for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
 }
 
+/** Rows with their tags. */
 class Tagged implements RowValues {
   rows: Int32Array = new Int32Array(4_096);
   values: Uint32Array = new Uint32Array(4_096);
@@ -161,7 +160,7 @@ class Tagged implements RowValues {
     this.rows[this.length] = row;
     this.values[this.length++] = tag;
   }
-  /** Puts what came row by row or not in the sequence of the rows, of which there are `count`. */
+  /** Sorts by row, of which there are `count`: a counting sort. */
   sort(count: number): void {
     if (this.#isSorted) return;
     const { rows, values, length } = this;

@@ -3,25 +3,25 @@ import { joinedArray, sharedArray } from '../model/memory.js';
 import type { Degrees } from '../model/units.js';
 import type { Row } from './order.js';
 
-/** Rows of a block, at most; the smallest block has half of them. */
+/** The most rows of a block; the smallest block has half as many. */
 export const BLOCK_ROWS = 64;
 
 /**
- * The rows cut into blocks of neighbours: subtrees of a kd-tree at one depth, so the number of a
- * tree's blocks is a power of two. Typed arrays, since objects would take six times the cache lines.
+ * The rows cut into blocks of neighbours: the subtrees of a kd-tree at one depth, so a tree has a
+ * power of two of them. Typed arrays, since objects would take six times the cache lines.
  */
 export interface Blocks {
-  /** First row of each block, and behind the last one the number of rows. */
+  /** The first row of each block, then the number of rows. */
   readonly starts: Int32Array;
-  /** The box around each block's points: west, south, east and north in turn. */
+  /** West, south, east and north of each block's points in turn. */
   readonly boxes: Float64Array;
-  /** Sums of each block's longitudes and of its latitudes in turn. */
+  /** The sum of longitudes and the sum of latitudes of each block in turn. */
   readonly sums: Float64Array;
 }
 
 /**
- * Cuts rows that stand in kd-tree order. `coords` holds lon, lat of each row; `blockRows` is no
- * less than the node size that the tree was built with.
+ * Cuts rows that stand in kd-tree order. `coords` has longitude and latitude of each row in turn;
+ * `blockRows` is at least the node size of the tree.
  */
 export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS): Blocks {
   const count = coords.length / 2;
@@ -38,8 +38,8 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   shared.set(starts);
   return { starts: shared, boxes, sums };
 
-  // [left, right] is the range that the kd-tree splits, `from` may be one row before: the median of
-  // an ancestor, which belongs to no half and is counted with the right one
+  // the kd-tree splits [left, right]; `from` may be the row before `left`: the median of an
+  // ancestor, which belongs to neither half and is counted with the right one
   function cut(left: number, right: number, from: Row, levels: number): void {
     if (levels === 0) {
       starts.push(from);
@@ -51,7 +51,7 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   }
 }
 
-/** The blocks of the first `rows` rows, where a tree ends, and behind them those of one more tree. */
+/** The blocks of the first `rows` rows, where a tree ends, then those of another tree. */
 export function appendBlocks({ starts, boxes, sums }: Blocks, rows: Row, added: Blocks): Blocks {
   const kept = starts.indexOf(rows);
   return {
@@ -65,7 +65,7 @@ export function appendBlocks({ starts, boxes, sums }: Blocks, rows: Row, added: 
   };
 }
 
-/** Levels that every branch of the kd-tree has above blocks of at most `blockRows` rows. */
+/** The levels of the kd-tree above blocks of at most `blockRows` rows. */
 function commonDepth(count: number, blockRows: number): number {
   let depth = 0;
   for (let size = count; size - 1 > blockRows; size = (size - 1) >> 1) depth++;
@@ -96,7 +96,6 @@ function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row
   sums[at + 1] = lat;
 }
 
-/** Writes the box around boxes `first` to `last - 1` of `boxes` to `target`, from `at` on. */
 function putUnion(
   target: Float64Array,
   at: number,
@@ -114,48 +113,46 @@ function putUnion(
   target.set([west, south, east, north], at);
 }
 
-/** A stretch of blocks, `firstBlock` to `lastBlock - 1`, with the box around their points. */
+/** Blocks `firstBlock` to `lastBlock - 1`, rows `from` to `to - 1`, with the box around them. */
 export interface BlockGroup {
-  /** Longitudes and latitudes, under the names that RBush wants. */
+  /** Longitudes and latitudes, as RBush names them. */
   readonly minX: Degrees;
   readonly minY: Degrees;
   readonly maxX: Degrees;
   readonly maxY: Degrees;
-  /** Where {@link BoxIndex.boxes} has the same four numbers. */
+  /** The place of the same four numbers in {@link BoxIndex.boxes}. */
   readonly box: number;
   readonly firstBlock: number;
   readonly lastBlock: number;
-  /** The group's rows are `from` to `to - 1`. */
   readonly from: Row;
   readonly to: Row;
 }
 
-/** A node of the packed tree: an RBush node that also knows its rows. */
+/** An RBush node that also knows its rows. */
 export interface BoxNode extends BlockGroup {
   /** 1 for a leaf. */
   readonly height: number;
   readonly leaf: boolean;
-  /** In row order; those of a leaf are the tree's items. */
+  /** In row order; the children of a leaf are the tree's items. */
   readonly children: readonly BoxNode[] | readonly BlockGroup[];
 }
 
-/** Blocks of an item: testing 64 boxes in a row takes less time than a look into a node. */
+/** Blocks of an item: testing 64 boxes in a row is quicker than one more level of nodes. */
 const GROUP_BLOCKS = 64;
 const NODE_CHILDREN = 16;
 
 /**
- * An RBush of groups of blocks, packed from rows that already stand in kd-tree order: every subtree
- * of that tree is a range of rows, so no sorting is left to do. 1M points make 256 items.
+ * An RBush of groups of blocks, packed without sorting: rows stand in kd-tree order, where every
+ * subtree is a range of rows. 1M points make 256 items.
  */
 export class BoxIndex extends RBush<BlockGroup> {
   readonly root: BoxNode;
-  /** West, south, east and north of each node and item: objects would touch more memory. */
+  /** West, south, east and north of each node and item; objects would touch more memory. */
   readonly boxes: Float64Array;
 
   constructor({ starts, boxes }: Blocks) {
     super();
     const blocks = starts.length - 1;
-    // blocks are a power of two, so all nodes of a height are full
     let height = 1;
     while (blocks > GROUP_BLOCKS * NODE_CHILDREN ** height) height++;
     const nodeBoxes: number[] = [];

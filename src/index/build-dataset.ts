@@ -25,21 +25,21 @@ import {
   thinningOf,
 } from './records.js';
 
-/** Fewer points are sorted sooner than a thread has started, which takes about 40 ms of CPU. */
+/** Starting a thread takes some 40 ms of CPU: sorting fewer points is quicker. */
 const MIN_PARALLEL_POINTS = 16_384;
 
 interface Layout {
   readonly kdbush: KDBush;
   readonly keys: OrderKeys;
-  /** What is left to be done while another thread may sort the keys. */
+  /** Makes the rest, while another thread may sort the keys. */
   readRest(): Pick<DatasetParts, 'records' | 'attributes'>;
 }
 
 /**
- * Reads a snapshot to its end and lays it out for queries: rows in the order of the kd-tree,
- * columns and record bytes each in shared memory. Runs for seconds on large files, so it belongs in
- * a worker thread. Throws an InputError when the file is broken. The reader is left open.
- * `inParallel` takes a second core for part of the work.
+ * Reads a snapshot to its end and lays it out for queries: rows in kd-tree order, columns and
+ * records in shared memory. Runs for seconds on large files, so it belongs in a thread of its own.
+ * With `inParallel` a second thread sorts. Throws an InputError when the file is broken. Leaves the
+ * reader open.
  */
 export async function buildDataset(
   reader: SnapshotReader,
@@ -48,7 +48,6 @@ export async function buildDataset(
   const packed = isTwoPass(reader) ? reader : undefined;
   const rows = packed === undefined ? await blocksOf(reader) : [];
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
-  // starts while the keys are read
   const sorter =
     inParallel && count >= MIN_PARALLEL_POINTS
       ? startThread<OfSorter>('sort', ORDERS, undefined, memoryOfKeys)
@@ -57,13 +56,13 @@ export async function buildDataset(
     const placed = packed && placeInOrder(packed);
     const layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
     const { kdbush, keys } = layout;
-    // the sorter takes the keys with it
+    // before the keys are transferred to the sorter
     const thinning = thinningOf(keys.id);
     const sorting = sorter?.calls.call('buildOrders', keys);
-    // records may turn out to be broken first
+    // where records turn out to be broken first, nobody awaits it
     sorting?.catch(() => {});
     const sorted = sorting === undefined ? buildOrders(keys) : undefined;
-    // a call leaves with the turn
+    // calls are sent at the end of the turn
     await turn();
     const rest = layout.readRest();
     const coords = kdbush.coords as Float64Array;
@@ -84,7 +83,7 @@ function memoryOfKeys(_name: string, [keys]: [OrderKeys]): ArrayBuffer[] {
   return Object.values(keys).map((column) => column.buffer as ArrayBuffer);
 }
 
-/** Native files are read twice, so that they are never in memory twice. */
+/** Native files are read in two passes, so that they are never in memory twice. */
 function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
   return reader.format === 'native';
 }
@@ -93,10 +92,7 @@ interface CompleteBlock extends PointBlock {
   readonly attributes: AttributeColumns;
 }
 
-/**
- * What is not in the order of the tree is kept until every record has found its place. Attributes
- * are read meanwhile: other threads are reading the next blocks.
- */
+/** Reads all blocks, and attributes meanwhile: other threads are reading the next blocks. */
 async function blocksOf(reader: SnapshotReader): Promise<CompleteBlock[]> {
   const blocks: CompleteBlock[] = [];
   for await (const block of reader.blocks()) {
@@ -110,7 +106,7 @@ interface Columns extends OrderKeys {
   readonly length: Uint32Array;
 }
 
-/** Puts the coordinates into the tree, unsorted, and the rest into columns. */
+/** Adds the coordinates to the tree, and joins the other columns of all blocks. */
 function joinColumns(
   blocks: Iterable<ColumnBlock>,
   count: number,
@@ -138,7 +134,7 @@ function joinColumns(
   return joined;
 }
 
-/** Where a file has the order of the tree, records are read straight to their rows. */
+/** Where a file has the order of the tree, its records are read straight to their rows. */
 function placeInOrder(reader: TwoPassReader): Layout | undefined {
   const kdbush = createTree(reader.count);
   const attributes = new AttributeCollector(reader.count);
@@ -151,7 +147,7 @@ function placeInOrder(reader: TwoPassReader): Layout | undefined {
     readRest() {
       const records = allocateRecords(length);
       release(length);
-      // before the records, whose memory would come on top
+      // before the records: their memory would come on top
       const rest = { attributes: attributes.finish(), records };
       reader.recordsInto((from, to) => stretchOf(records, from, to));
       return rest;
@@ -168,7 +164,7 @@ function sortRows(blocks: readonly CompleteBlock[], count: number): Layout {
   const columns = joinColumns(blocks, count, kdbush);
   for (const block of blocks) release(...COLUMN_NAMES.map((name) => block[name]));
   kdbush.finish();
-  // from here on a row is its place in the tree, and the tree's ids say just that
+  // from here on a row is its place in the tree
   const sourceOf = new Uint32Array(kdbush.ids);
   for (let row = 0; row < count; row++) kdbush.ids[row] = row;
   return {
@@ -189,15 +185,15 @@ function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
   return permuted;
 }
 
-/** Rows of a range as a power of two, at least. */
+/** The least rows of a range, as a power of two. */
 const RANGE_BITS = 16;
-/** Parts of a block should be large: the system gets small ones back late. */
+/** Small parts of a block would be given back to the system late. */
 const MOST_RANGES = 16;
 
 /**
- * Puts records and attributes in their rows. Records are divided by ranges of rows first, and range
- * by range put in their places: so the one memory grows as the other is given back, where a block's
- * records are all over the place, and the processor's caches hold a range.
+ * Puts records and attributes in their rows. The records of a block belong all over the tree. They
+ * are divided by ranges of rows first, then put in their places range by range: the memory of the
+ * blocks is given back as that of the rows is filled, and a range fits the processor's caches.
  */
 function placeRest(
   blocks: readonly CompleteBlock[],

@@ -6,41 +6,38 @@ import type { Orders } from './orders.js';
 import type { Attributes } from './postings.js';
 import type { Records } from './records.js';
 
-/**
- * What a build hands over: plain objects, and arrays over shared memory, so that every thread it is
- * posted to serves the same copy.
- */
+/** What a build makes: plain objects, and arrays in shared memory, which all threads serve. */
 export interface DatasetParts extends Orders {
   readonly count: number;
-  /** Longitude and latitude of each row, in turn. */
+  /** Longitude and latitude of each row in turn. */
   readonly coords: Float64Array;
-  /** The number of each row itself, for what wants a KDBush. */
+  /** The rows themselves, which geokdbush expects of a KDBush. */
   readonly ids: Uint16Array | Uint32Array;
   /**
-   * Rows stand in the order of kd-trees, one behind the other: the row behind each tree. The first
-   * tree is the snapshot's, and each further one has points that were merged.
+   * The row behind each kd-tree; trees stand one behind the other. The first is the snapshot's, the
+   * others have merged points.
    */
   readonly treeEnds: readonly Row[];
   readonly blocks: Blocks;
   readonly records: Records;
   readonly attributes: Attributes;
-  /** The upper half of the {@link hashId} of each row. */
+  /** The upper half of the `hashId` of each row's id. */
   readonly thinning: Uint16Array;
   readonly report: LoadReport;
 }
 
-/** The rows of one kd-tree, with what geokdbush asks of a KDBush. */
+/** The rows of one kd-tree, as geokdbush asks a KDBush for them. */
 export interface Tree extends Pick<DatasetParts, 'coords' | 'ids'> {
   readonly nodeSize: number;
 }
 
-/** One generation of points in memory, frozen: nothing in it changes once it is made. */
+/** One generation of points in memory, which never changes. */
 export interface Dataset extends DatasetParts {
   readonly trees: readonly Tree[];
   readonly boxIndex: BoxIndex;
 }
 
-/** Makes the dataset that queries run on, in a few milliseconds. */
+/** Adds what is not shared between threads; takes a few milliseconds. */
 export function assembleDataset(parts: DatasetParts): Dataset {
   const { ids, coords, treeEnds } = parts;
   const trees = treeEnds.map((end, tree) => {

@@ -6,38 +6,35 @@ import type { OrderKeys } from './orders.js';
 import { bytesOf, NOBODY } from './postings.js';
 import { SPARE_BYTES } from './records.js';
 
-/** A point's place in a delta: from 0, in the sequence in which points were accepted. */
+/** A point's place in a delta, from 0, in the order in which points were accepted. */
 export type DeltaRow = number & { readonly brand?: 'delta row' };
 
 /**
- * The points that were accepted since a generation was made: columns and record bytes in memory
- * that threads share. One thread appends; all others see a row once the length says so.
+ * The points that were accepted since a generation was made: columns and record bytes in shared
+ * memory. One thread appends; all others see a row once {@link deltaLength} counts it.
  */
 export interface Delta extends OrderKeys {
-  /** One number: how many rows there are. Read it by {@link deltaLength}. */
+  /** One number, the rows that there are; {@link deltaLength} reads it. */
   readonly published: Int32Array;
-  /**
-   * The generation has all points that were accepted under numbers up to this one, or they are
-   * in the snapshot. Rows have numbers above it.
-   */
+  /** The generation has the points of all sequences up to this one; rows have greater ones. */
   readonly base: number;
-  /** When the last of these was accepted, in microseconds since the epoch, where that is known. */
+  /** When the point of `base` was accepted, in microseconds since the epoch; else -Infinity. */
   readonly baseTime: number;
   readonly coords: Float64Array;
-  /** Ascending: the numbers under which the points were accepted. */
+  /** The sequence of each row, ascending. */
   readonly sequence: Float64Array;
   readonly ends: Uint32Array;
-  /** The stored record of each row, end to end, then {@link SPARE_BYTES}. */
+  /** The stored records end to end, then {@link SPARE_BYTES}. */
   readonly bytes: Uint8Array;
-  /** The same memory, to be read in words. */
+  /** A view of `bytes`. */
   readonly words: DataView;
   /** {@link PROCESSED} and {@link IMAGE}. */
   readonly flags: Uint32Array;
   /** {@link NOBODY} where there is no user. */
   readonly createdBy: Float64Array;
   /**
-   * The status and, each behind a byte 0, the tags of each row, as JSON has them in its quotes: no
-   * more bytes than its record has.
+   * The status of each row, then its tags, each behind a byte 0, as JSON has them in its quotes:
+   * no more bytes than the record has.
    */
   readonly texts: Uint8Array;
   readonly textEnds: Uint32Array;
@@ -52,7 +49,6 @@ export interface DeltaMatches {
 
 export interface DeltaSize {
   readonly rows: number;
-  /** Of records. */
   readonly bytes: number;
 }
 
@@ -63,21 +59,14 @@ export interface AcceptedPoint {
   readonly record: StoredRecord;
 }
 
-/** Columns with a number a row. */
 const COLUMNS = ['id', 'createdAt', 'modifiedAt', 'sequence', 'flags', 'createdBy'] as const;
 
-/**
- * Makes an empty delta of a generation that has all points accepted up to the sequence `base`.
- * Memory is taken from the system only where something is written to it.
- */
+/** Makes an empty delta. The system gives it memory only where something is written. */
 export function createDelta(capacity: DeltaSize, base = 0): Delta {
   return allocateDelta(capacity, base, Number.NEGATIVE_INFINITY);
 }
 
-/**
- * Makes the delta of the generation that rows below `merged` of another delta have become part of: it
- * has all rows from `merged` on, and takes as much as a new one with these.
- */
+/** Makes the delta of a merge of the rows below `merged`: it begins with the rows from there on. */
 export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSize): Delta {
   const length = deltaLength(delta);
   const { ends, textEnds } = delta;
@@ -95,17 +84,17 @@ export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSiz
   return next;
 }
 
-/** How many rows every thread may read. Taken once, it is one state of the delta. */
+/** The rows that every thread may read. Whoever takes it once has one state of the delta. */
 export function deltaLength({ published }: Delta): DeltaRow {
   return Atomics.load(published, 0);
 }
 
-/** The number under which the last of the rows below `length` was accepted, or the base. */
+/** The sequence of the last of the rows below `length`, or the base. */
 export function lastSequence({ base, sequence }: Delta, length: DeltaRow): number {
   return length === 0 ? base : Math.max(base, sequence[length - 1]!);
 }
 
-/** When the last of the rows below `length` was accepted, or the base, in microseconds. */
+/** When the last of the rows below `length`, or the base, was accepted, in microseconds. */
 export function lastTime({ baseTime, createdAt }: Delta, length: DeltaRow): number {
   return length === 0 ? baseTime : createdAt[length - 1]!;
 }
@@ -115,7 +104,7 @@ export function sizeOf(delta: Delta): DeltaSize {
   return { rows, bytes: endBefore(delta.ends, rows) };
 }
 
-/** Whether a delta has room for `rows` more rows, whose records have `bytes` bytes together. */
+/** Whether a delta has room for `rows` more rows, with `bytes` bytes of records. */
 export function hasRoom(delta: Delta, { rows, bytes }: DeltaSize): boolean {
   const length = deltaLength(delta);
   const end = endBefore(delta.ends, length) + bytes;
@@ -123,9 +112,8 @@ export function hasRoom(delta: Delta, { rows, bytes }: DeltaSize): boolean {
 }
 
 /**
- * Adds points, which all threads see at once. Points whose sequence number the delta has passed are
- * in it already and are left out. For the one thread that writes. Throws when there is no room,
- * which {@link hasRoom} tells before.
+ * Adds points, which all threads see at once, but those whose sequence the delta has passed: it has
+ * them. Only one thread may call this. Throws where there is no room; {@link hasRoom} tells before.
  */
 export function appendToDelta(delta: Delta, points: readonly AcceptedPoint[]): void {
   let length = deltaLength(delta);
@@ -158,7 +146,6 @@ export function deltaRowOf({ id }: Delta, wanted: number, length: DeltaRow): Del
   return id.subarray(0, length).lastIndexOf(wanted);
 }
 
-/** Where what the rows before `row` have ends. */
 export function endBefore(ends: Uint32Array, row: DeltaRow): number {
   return row === 0 ? 0 : ends[row - 1]!;
 }
@@ -184,7 +171,6 @@ function allocateDelta({ rows, bytes }: DeltaSize, base: number, baseTime: numbe
   };
 }
 
-/** Writes the attributes of a row; those of the rows before are there. */
 function putAttributes(
   { flags, createdBy, texts, textEnds }: Delta,
   row: DeltaRow,

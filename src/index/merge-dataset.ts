@@ -20,32 +20,32 @@ import {
 } from './records.js';
 
 /**
- * A tree with less than this many times the points that are merged becomes part of the new tree.
- * So each tree has several times the points of the next one, and there are few of them.
+ * A tree with less than `GROWTH` times the points of the new tree becomes part of it. So each tree
+ * has several times the points of the next one, and there are few trees.
  */
 const GROWTH = 4;
 
 /**
- * Where the points of the new tree come from. Sources are the rows of the generation from `kept`
- * on, then those of the delta; their numbers begin with 0.
+ * The new tree and the sources of its points: the rows of the generation from `kept` on, then those
+ * of the delta, numbered from 0.
  */
 interface NewTree {
-  /** The rows before this one stay what they are. */
+  /** Rows below this one stay. */
   readonly kept: Row;
-  /** Sources that are rows of the generation. */
+  /** How many sources are rows of the generation. */
   readonly moved: number;
   readonly coords: Float64Array;
-  /** The source of each row of the tree, the first of which is row `kept`. */
+  /** The source of row `kept + i`. */
   readonly sourceOf: Uint32Array;
+  /** The row of each source. */
   readonly rowOf: Uint32Array;
 }
 
 /**
- * Makes a dataset of another one and the rows below `length` of its delta, out of the memory that
- * they are in: nothing is parsed. The points of the delta make a kd-tree of their own behind the
- * rows that are there, together with those of earlier trees that are not much larger. The rows of
- * the others stay, so that their columns are copied as they are and their records are shared. Throws
- * where an id would be there twice.
+ * Makes a dataset of another one and the rows below `length` of its delta; nothing is parsed. The
+ * points of the delta, and those of the last trees that are not much larger, make a new kd-tree
+ * behind the rows that stay. Columns of rows that stay are copied, their records are shared. Throws
+ * an InputError where two points have the same id.
  */
 export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow): DatasetParts {
   const tree = plantTree(parts, delta, length);
@@ -76,7 +76,6 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
   };
 }
 
-/** Finds the rows of all points that are not kept where they are. */
 function plantTree(parts: DatasetParts, delta: Delta, length: DeltaRow): NewTree {
   const kept = keptRows(parts.treeEnds, length);
   const moved = parts.count - kept;
@@ -90,7 +89,7 @@ function plantTree(parts: DatasetParts, delta: Delta, length: DeltaRow): NewTree
   return { kept, moved, coords: kdbush.coords as Float64Array, sourceOf, rowOf };
 }
 
-/** The rows of the trees that stay, where `added` points come. */
+/** The rows of the trees that stay when `added` points are merged. */
 function keptRows(treeEnds: readonly Row[], added: number): Row {
   let kept = treeEnds.at(-1) ?? 0;
   let points = added;
@@ -107,14 +106,14 @@ function addPoints(kdbush: KDBush, coords: Float64Array, from: number, to: numbe
   for (let i = from; i < to; i++) kdbush.add(coords[2 * i]!, coords[2 * i + 1]!);
 }
 
-/** The keys of an order by row, from row `from` on. */
+/** The keys of the rows from `from` on. */
 function keysFrom(from: Row, { keys, ranks }: Order): Float64Array {
   return Float64Array.from(ranks.subarray(from), (rank) => keys[rank]!);
 }
 
 function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): Records {
   const { kept, moved, sourceOf } = tree;
-  // the last rows that stay may share a chunk with the first that do not
+  // the last rows that stay may share a chunk with the first rows of the new tree
   const first = kept - (kept % CHUNK_ROWS);
   const lengths = new Uint32Array(kept - first + sourceOf.length);
   for (let row = first; row < kept; row++) lengths[row - first] = recordLength(records, row);
@@ -129,7 +128,7 @@ function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): R
   for (let i = 0; i < lengths.length; i++) {
     const source = i < kept - first ? first + i - kept : sourceOf[i - (kept - first)]!;
     const row = kept + source;
-    // made from the memory itself: views of views are slower to make
+    // a view of a view is slower to make
     const isAccepted = source >= moved;
     const { buffer } = isAccepted ? delta.bytes : memoryOf(records, row);
     const end = isAccepted ? delta.ends[source - moved]! : records.ends[row]!;

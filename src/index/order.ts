@@ -1,15 +1,15 @@
 import { sharedArray } from '../model/memory.js';
 
 /**
- * All rows sorted by a key, ties by id. Three views of one permutation, so that a window of keys is
- * two binary searches and a row's membership in it one integer comparison.
+ * All rows sorted by a key, ties by id. Three views of one permutation: a window of keys is two
+ * binary searches, and whether a row is in it one comparison of integers.
  */
 export interface Order {
-  /** Keys, ascending: `keys[rank]`. */
+  /** The key at each {@link Rank}, ascending. */
   readonly keys: Float64Array;
-  /** {@link Row} at each {@link Rank}. */
+  /** The {@link Row} at each {@link Rank}. */
   readonly rows: Uint32Array;
-  /** {@link Rank} of each {@link Row}; signed, for the sign-bit test of windows. */
+  /** The {@link Rank} of each {@link Row}; signed, for the sign-bit test of windows. */
   readonly ranks: Int32Array;
 }
 
@@ -21,7 +21,7 @@ export interface RankRange {
 
 const BUCKETS = 1 << 16;
 
-/** Memory that a sort needs beside its result: one after the other may use the same. */
+/** Memory that a sort needs beside its result; the next sort may use it again. */
 export interface SortMemory {
   readonly rows: Uint32Array;
   readonly digits: Uint16Array;
@@ -32,8 +32,8 @@ export function createSortMemory(count: number): SortMemory {
 }
 
 /**
- * Sorts rows by `keyOf[row]`, which must hold whole numbers within ±2^53. Rows with equal keys keep
- * the order in which `start` lists them. Radix sort: ten times faster than a comparator at 1M rows.
+ * Sorts rows by `keyOf[row]`, whole numbers within ±2^53; ties keep the order of `start`. A radix
+ * sort: ten times faster than one with a comparator at 1M rows.
  */
 export function buildOrder(
   keyOf: Float64Array,
@@ -67,10 +67,9 @@ export function buildOrder(
 }
 
 /**
- * The order of the rows of another one and of added ones, which are listed by `sequence` in their
- * order. Rows below `kept` stay what they are; `rowOf` has the rows of the others, then those of the
- * added ones. `isBefore` tells whether an added row comes before a row that was there, where their
- * keys are equal.
+ * Merges added keys, which `sequence` lists in ascending order, into an order. Rows below `kept`
+ * stay; `rowOf` has the new row of each row from `kept` on, then that of each added key. `isBefore`
+ * settles ties: whether an added key comes before a row of the order.
  */
 export function mergeOrder(
   order: Order,
@@ -85,7 +84,7 @@ export function mergeOrder(
   const keys = sharedArray(Float64Array, count);
   const rows = sharedArray(Uint32Array, count);
   const ranks = sharedArray(Int32Array, count);
-  // added keys are mostly the greatest: the ranks before the first of them are copied as they are
+  // added keys are mostly the greatest: what comes before all of them is copied
   let from = sequence.length === 0 ? had : lowerBound(order.keys, added[sequence[0]!]!);
   for (let row = kept; row < had; row++) from = Math.min(from, order.ranks[row]!);
   keys.set(order.keys.subarray(0, from));
@@ -114,19 +113,19 @@ export function mergeOrder(
   return { keys, rows, ranks };
 }
 
-/** The ranks whose keys lie within `[least, most]`, both included. */
+/** The ranks of the keys within `[least, most]`. */
 export function rankRange(order: Order, least: number, most: number): RankRange {
   const from = lowerBound(order.keys, least);
   return { from, to: Math.max(from, firstAbove(order.keys, most)) };
 }
 
-/** Rank of the exact key, or -1. */
+/** The rank of a key, or -1. */
 export function rankOf(order: Order, key: number): Rank {
   const rank = lowerBound(order.keys, key);
   return order.keys[rank] === key ? rank : -1;
 }
 
-/** The digits of each key above the least key, base 65,536, the lowest first. */
+/** The digits of each key, base 65,536, the lowest first; the upper ones above the least key's. */
 function* sixteenBitDigits(keyOf: Float64Array, digits: Uint16Array): Generator<Uint16Array> {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;
@@ -135,14 +134,14 @@ function* sixteenBitDigits(keyOf: Float64Array, digits: Uint16Array): Generator<
     if (key < least) least = key;
     if (key > most) most = key;
   }
-  // halves stay exact where the difference of two keys would not
+  // halves of 32 bits: the difference of two keys may be no exact number
   const base = Math.floor(least / 2 ** 32);
   for (let place = 0; place < 2; place++) {
     for (let i = 0; i < keyOf.length; i++) digits[i] = (keyOf[i]! >>> 0) >>> (16 * place);
     yield digits;
   }
   const spread = Math.floor(most / 2 ** 32) - base;
-  // a shift by 32 would be none: the halves have two digits, whatever the spread
+  // `place < 2`, since `>>> 32` shifts by 0
   for (let place = 0; place < 2 && spread >>> (16 * place) > 0; place++) {
     for (let i = 0; i < keyOf.length; i++) {
       digits[i] = (Math.floor(keyOf[i]! / 2 ** 32) - base) >>> (16 * place);
@@ -151,7 +150,7 @@ function* sixteenBitDigits(keyOf: Float64Array, digits: Uint16Array): Generator<
   }
 }
 
-/** Fills in where each bucket begins; false where all digits are equal. */
+/** Fills in the start of each bucket; false where all digits are equal. */
 function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
   starts.fill(0);
   for (let i = 0; i < digits.length; i++) starts[digits[i]!]!++;
@@ -165,7 +164,7 @@ function bucketStarts(digits: Uint16Array, starts: Uint32Array): boolean {
   return true;
 }
 
-/** The first place of ascending keys whose key is not less than `value`. */
+/** The place of the first of ascending keys that is not less than `value`. */
 export function lowerBound(keys: Float64Array | Int32Array, value: number): number {
   let from = 0;
   let to = keys.length;
@@ -177,7 +176,7 @@ export function lowerBound(keys: Float64Array | Int32Array, value: number): numb
   return from;
 }
 
-/** The first place of ascending keys, whole numbers, whose key is greater than `value`. */
+/** The place of the first of ascending whole numbers that is greater than `value`. */
 export function firstAbove(keys: Float64Array | Int32Array, value: number): number {
   return lowerBound(keys, Math.floor(value) + 1);
 }

@@ -26,12 +26,12 @@ export interface Orders {
   };
 }
 
-/** What a thread does that sorts while another one reads records. */
+/** The thread that sorts while another one reads records. */
 export const offer = (): Offer => [{ buildOrders }];
 
 export type OfSorter = { buildOrders: typeof buildOrders };
 
-/** Some 100 ms an order at 1M rows, and 7 ms a cross table. Takes the memory of the keys. */
+/** Some 100 ms an order at 1M rows, and 7 ms a cross table. Gives the memory of the keys back. */
 export function buildOrders({ id, createdAt, modifiedAt }: OrderKeys): Orders {
   const memory = createSortMemory(id.length);
   const byId = buildOrder(id, undefined, memory);
@@ -43,10 +43,7 @@ export function buildOrders({ id, createdAt, modifiedAt }: OrderKeys): Orders {
   return withTables({ byId, byCreatedAt, byModifiedAt });
 }
 
-/**
- * The orders of rows that were there and of added ones, with these keys. Rows below `kept` stay what
- * they are; `rowOf` has the rows of the others, then those of the added ones.
- */
+/** Merges the keys of added rows into all orders; `kept` and `rowOf` are those of `mergeOrder`. */
 export function mergeOrders(
   { byId, byCreatedAt, byModifiedAt }: Orders,
   added: OrderKeys,
@@ -86,7 +83,7 @@ function withTables(orders: Omit<Orders, 'crossTables'>): Orders {
   return { ...orders, crossTables };
 }
 
-/** The cross table of two different orders, looked along the one. */
+/** The cross table of two different orders, read along the one. */
 export function crossViewOf(orders: Orders, along: Order, other: Order): CrossView {
   const { byId, byCreatedAt, byModifiedAt, crossTables } = orders;
   const { idCreatedAt, idModifiedAt, createdAtModifiedAt } = crossTables;
@@ -96,26 +93,24 @@ export function crossViewOf(orders: Orders, along: Order, other: Order): CrossVi
   return { table, isTurned: along !== byId };
 }
 
-/** Lines of a table in each direction, at most. */
+/** The most cells of a table in each direction. */
 const MOST_CELLS = 512;
-/** Ranks between two lines, at least, as a power of two. */
+/** The least ranks between two lines, as a power of two. */
 const LEAST_SHIFT = 10;
 
 /**
- * How two orders of the same rows lie to each other: a row is a point whose coordinates are its two
- * ranks. Two-dimensional prefix sums over a grid on them count the rows of a rectangle with four
- * look-ups, up to the lines that are next to its edges.
+ * Two-dimensional prefix sums over a grid on the ranks of two orders, where a row is a point whose
+ * coordinates are its two ranks. Four look-ups count the rows of a rectangle of whole cells.
  */
 export interface CrossTable {
-  /** A line stands at every multiple of 2^shift, and one behind the last rank. */
+  /** A line of the grid stands at each multiple of 2^shift, and one behind the last rank. */
   readonly shift: number;
-  /** Cells between the lines, in each direction. */
+  /** Cells in each direction. */
   readonly cells: number;
   /** Rows below line `i` of the first order and `j` of the second, at `i * (cells + 1) + j`. */
   readonly below: Int32Array;
 }
 
-/** Counts the rows of each cell; some 7 ms for 1M rows. */
 export function buildCrossTable(first: Order, second: Order): CrossTable {
   const count = first.rows.length;
   let shift = LEAST_SHIFT;
@@ -138,17 +133,15 @@ export function buildCrossTable(first: Order, second: Order): CrossTable {
   return { shift, cells, below };
 }
 
-/** The table of two orders, read along one of them. */
 export interface CrossView {
   readonly table: CrossTable;
-  /** Whether the order of the view is the table's second. */
+  /** Whether the order that it is read along is the table's second one. */
   readonly isTurned: boolean;
 }
 
 /**
- * Counts, for each cell of the order `along`, the rows whose rank of the other order lies in a
- * range, and writes the counts to `counts`. Besides the table it reads the rows of one cell, at
- * most.
+ * Counts the rows of each cell of the order `along` whose rank in the other order lies in a range.
+ * Reads the table and as many rows as one cell has at most.
  */
 export function countCells(
   { table, isTurned }: CrossView,
@@ -169,7 +162,7 @@ export function countCells(
     counts[cell] = behind - before;
     before = behind;
   }
-  // the rows between the edges of the range and the lines next to them
+  // the rows between each edge of the range and the nearest line
   const nearRank = Math.min(near << shift, last);
   const farRank = Math.min(far << shift, last);
   if (nearRank < from) addRows(along, other, nearRank, from, shift, -1, counts);

@@ -2,45 +2,45 @@ import type { TextNumbers } from '../formats/attributes.js';
 import { sharedArray } from '../model/memory.js';
 import { lowerBound } from './order.js';
 
-/** A list of rows, ascending, or a bit for each row where that is smaller. */
+/** A list of rows, ascending, or a bitmap of them where that is smaller. */
 export type RowSet =
   | { readonly count: number; readonly rows: Int32Array; readonly bits?: undefined }
   | { readonly count: number; readonly bits: Int32Array; readonly rows?: undefined };
 
-/** The rows that have each value of an attribute, in shared memory; values are numbered from 0. */
+/** The rows of each value of an attribute, in shared memory; values are numbered from 0. */
 export interface Postings {
   readonly counts: Uint32Array;
-  /** Where the rows of each value begin in `rows`; a value with a bitmap has none there. */
+  /** The start of each value's rows in `rows`, which has none of a value with a bitmap. */
   readonly starts: Uint32Array;
   readonly rows: Int32Array;
-  /** Number of each value's bitmap; -1 where it has none. */
+  /** The number of each value's bitmap, or -1. */
   readonly bitmapOf: Int32Array;
   readonly bitmaps: readonly Int32Array[];
 }
 
-/** Values of rows, row by row and, for rows with several, in any order; each once a row. */
+/** The values of rows in row order; no row has a value twice. */
 export interface RowValues {
-  /** Ascending; undefined where each row has one value. */
+  /** The row of each value; undefined where each row has one value. */
   readonly rows: Int32Array | undefined;
   readonly values: Uint32Array | Uint8Array;
   readonly length: number;
 }
 
-/** Postings of which the rows below `kept` stay; `numbers` has the new number of each value. */
+/** Postings whose rows below `kept` stay; `numbers` has the new number of each value. */
 export interface Kept {
   readonly postings: Postings;
   readonly kept: number;
   readonly numbers: Uint32Array;
 }
 
-/** Words of a bitmap that has a bit for each row. */
+/** The words of a bitmap of `count` rows. */
 export function wordsOf(count: number): number {
   return (count + 31) >>> 5;
 }
 
 /**
- * Lays out the rows of each of `values` values, of `count` rows behind those that stay. A value has a
- * bitmap where more than one row in 32 has it: a list of these rows would be larger.
+ * Makes the postings of the rows that stay and of `count` rows behind them, with `values` values. A
+ * value of more than one row in 32 has a bitmap: a list of its rows would be larger.
  */
 export function buildPostings(
   count: number,
@@ -70,7 +70,6 @@ export function buildPostings(
   }
   starts[values] = listed;
   const rows = sharedArray(Int32Array, listed);
-  // where the next row of each value goes
   const next = starts.slice();
   const put = (row: number, value: number): void => {
     const bitmap = bitmapOf[value]!;
@@ -92,7 +91,7 @@ export function buildPostings(
   return { counts, starts, rows, bitmapOf, bitmaps };
 }
 
-/** Visits each value of the rows from `from` to `to` - 1, value by value, rows ascending. */
+/** Visits the rows `from` to `to - 1` of each value, rows ascending. */
 export function eachRow(
   postings: Postings,
   from: number,
@@ -129,7 +128,7 @@ export function rowsWith(
   return { count, rows: rows.subarray(starts[value], starts[value + 1]) };
 }
 
-/** The rows of a value from `from` to `to` - 1; a bitmap ends with them. */
+/** The rows of a value within `from` to `to - 1`; a bitmap ends with row `to - 1`. */
 function rowsWithin(postings: Postings, value: number, from: number, to: number): RowSet {
   const all = rowsWith(postings, value);
   const { rows, bits } = all;
@@ -149,39 +148,39 @@ export interface TextAttribute {
   readonly postings: Postings;
 }
 
-/** What stands for "no user" among the users. */
+/** Stands for "no user" among the users. */
 export const NOBODY = -1;
 
 /**
- * What filters may ask of points besides place and times, by value: an inverted index, in shared
- * memory. A value takes 4 bytes for each row that has it, and a bit for every row at most.
+ * An inverted index of what filters ask for besides place and times, in shared memory. A value
+ * takes 4 bytes for each row that has it, or a bit for every row.
  */
 export interface Attributes {
   readonly status: TextAttribute;
   readonly tags: TextAttribute;
   readonly createdBy: {
-    /** Ascending, the first is {@link NOBODY}. */
+    /** Ascending; the first is {@link NOBODY}. */
     readonly users: Float64Array;
     readonly postings: Postings;
   };
-  /** Rows by 0 for false and 1 for true. */
+  /** Value 0 is false, 1 is true. */
   readonly isProcessed: Postings;
   readonly hasImage: Postings;
 }
 
-/** Distinct texts in ascending order of their bytes, in shared memory; numbered from 0. */
+/** Distinct texts, sorted by their bytes, in shared memory; numbered from 0. */
 export interface Texts {
   /** The texts end to end, as JSON has them between its quotes. */
   readonly bytes: Uint8Array;
   readonly ends: Uint32Array;
 }
 
-/** A text as JSON has it between its quotes: the form in which texts are compared. */
+/** A text as JSON has it between its quotes, the form of {@link Texts}. */
 export function bytesOf(text: string): Uint8Array {
   return Buffer.from(JSON.stringify(text).slice(1, -1));
 }
 
-/** The number of a text, -1 where there is none such; some 0.5 µs among 10,000. */
+/** The number of a text, or -1; some 0.5 µs among 10,000. */
 export function numberOf({ bytes, ends }: Texts, wanted: Uint8Array): number {
   let from = 0;
   let to = ends.length;
@@ -196,7 +195,7 @@ export function numberOf({ bytes, ends }: Texts, wanted: Uint8Array): number {
   return -1;
 }
 
-/** Puts texts, whose characters stand for bytes, in ascending order; `places` has their places. */
+/** Sorts texts, whose characters stand for bytes; `places` has the place of each. */
 export function sortTexts(keys: readonly string[]): { texts: Texts; places: Uint32Array } {
   const places = new Uint32Array(keys.length);
   const ends = sharedArray(Uint32Array, keys.length);
@@ -212,19 +211,19 @@ export function sortTexts(keys: readonly string[]): { texts: Texts; places: Uint
   return { texts: { bytes: new Uint8Array(bytes.buffer), ends }, places };
 }
 
-/** Takes all texts among others; returns the number that each has there. */
+/** Adds all texts to `numbers`; returns the number that each has there. */
 export function numbersOf({ bytes, ends }: Texts, numbers: TextNumbers): Uint32Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return ends.map((end, i) => numbers.add(buffer, i === 0 ? 0 : ends[i - 1]!, end));
 }
 
-/** Texts that people are offered, and the characters of the longest one. */
+/** The most texts that people are offered, and the most characters of one. */
 const MOST = 50;
 const LONGEST = 64;
 
 const found = new WeakMap<TextAttribute, readonly string[]>();
 
-/** The most frequent statuses and tags of a generation, those of each kind in ascending order. */
+/** The most frequent statuses and tags of a generation, ascending, which people are offered. */
 export function frequentTexts({ status, tags }: Attributes): {
   readonly status: readonly string[];
   readonly tags: readonly string[];
@@ -232,7 +231,7 @@ export function frequentTexts({ status, tags }: Attributes): {
   return { status: mostFrequent(status), tags: mostFrequent(tags) };
 }
 
-/** Some 50 ms for a million distinct ones when first asked for; of equals the first ones. */
+/** Some 50 ms for a million distinct texts, once; ties go to the first texts. */
 function mostFrequent(attribute: TextAttribute): readonly string[] {
   const { texts, postings } = attribute;
   const known = found.get(attribute);
@@ -254,7 +253,7 @@ function mostFrequent(attribute: TextAttribute): readonly string[] {
     most.splice(at < 0 ? most.length : at, 0, number);
     most.length = Math.min(most.length, MOST);
   }
-  // numbers are in the order of the texts
+  // numbers ascend with the texts
   const offered = most.sort((a, b) => a - b).map(textOf);
   found.set(attribute, offered);
   return offered;

@@ -14,19 +14,19 @@ import { renderRecord } from './render-record.js';
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
 
-/** The records of a page, found and on their way to the processor. */
+/** The records of a page, found and in the processor's cache. */
 export interface FetchedPage extends Pick<Records, 'memories' | 'words'> {
   readonly count: number;
-  /** Start and end of each record in turn, in its memory. */
+  /** Start and end of each record in its memory, in turn. */
   readonly places: Int32Array;
   readonly memoryOf: Int32Array;
-  /** Bytes of the JSON of all records, with commas between them. */
+  /** Bytes of all records as JSON, with commas between them. */
   readonly size: number;
 }
 
 /**
- * Memory for the places of a page's records, each page's in its turn: to make some for every page
- * and to have it collected takes a twentieth of a small page's time.
+ * Memory for the places of a page's records, which the next page uses again: new memory for each
+ * page costs a twentieth of a small page's time.
  */
 export class PageRoom {
   places: Int32Array = new Int32Array(0);
@@ -40,10 +40,10 @@ export class PageRoom {
 }
 
 /**
- * Finds the records of `count` rows, of which those behind the dataset's own are the delta's, and
- * gets them into the processor's cache. Offsets and records have a loop each, whose loads depend
- * neither on each other nor on a branch: they wait for memory together, where copies would wait one
- * by one. A page of scattered records takes half the time then.
+ * Finds the records of `count` rows, where rows behind the dataset's own are the delta's, and reads
+ * them into the processor's cache. Offsets and records have a loop each, whose loads depend neither
+ * on each other nor on a branch: they wait for memory together, where copies would wait one by one.
+ * That halves the time of a page of scattered records.
  */
 export function fetchPage(
   { records, count: total }: Pick<DatasetParts, 'records' | 'count'>,
@@ -53,7 +53,6 @@ export function fetchPage(
   room: PageRoom = new PageRoom(),
 ): FetchedPage {
   const { ends } = records;
-  // the records of the delta are one more memory
   const memories = delta === undefined ? records.memories : [...records.memories, delta.bytes];
   const words = delta === undefined ? records.words : [...records.words, delta.words];
   room.grow(count);
@@ -80,23 +79,23 @@ export function fetchPage(
   return { memories, words, count, places, memoryOf, size };
 }
 
-/** The end of the records from `from` on that lie in one memory. */
+/** The end of the records from `from` on that lie in the same memory. */
 function endOfRun(memoryOf: Int32Array, count: number, from: number): number {
   let to = from + 1;
   while (to < count && memoryOf[to] === memoryOf[from]) to++;
   return to;
 }
 
-/** Reads a byte of the first three cache lines and of the last of each record. */
+/** Reads a byte of the first three cache lines of each record and of its last one. */
 function fetchLines(memory: Uint8Array, places: Int32Array, from: number, to: number): void {
   let mixed = 0;
   for (let i = from; i < to; i++) {
     const at = places[2 * i]!;
-    // nine records of ten have no more lines, and behind the last record there is room
+    // nine records of ten have no more lines; behind the last record are SPARE_BYTES
     mixed ^= memory[at]! ^ memory[at + CACHE_LINE]! ^ memory[at + 2 * CACHE_LINE]!;
     mixed ^= memory[places[2 * i + 1]!]!;
   }
-  // never true of bytes; without a use of `mixed` the compiler would leave the loads out
+  // never true; without a use of `mixed` the compiler would leave the loads out
   if (mixed > 255) throw new Error('Expected bytes.');
 }
 
@@ -105,8 +104,8 @@ export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
 }
 
 /**
- * Hashes id and time of creation of each record, which tell a page from all others of one snapshot
- * and one journal. The records are in the processor's cache by now, where columns are not.
+ * Hashes id and time of creation of each record, which tell pages of one snapshot and one journal
+ * apart. They are taken from the records, since these are in the processor's cache.
  */
 export function hashPage({ memories, words, memoryOf, places, count }: FetchedPage): Hash {
   let low = count;
@@ -114,7 +113,7 @@ export function hashPage({ memories, words, memoryOf, places, count }: FetchedPa
   for (let i = 0; i < count; i++) {
     const own = words[memoryOf[i]!]!;
     const flags = memories[memoryOf[i]!]![places[2 * i]!]!;
-    // what stands behind a short id is the record's, too
+    // bytes behind a short id are hashed, too: they belong to the same record
     const id = hashWords(own, places[2 * i]! + headBytes(flags));
     const created = places[2 * i + 1]! - timeBytes(flags);
     const time = (hashWords(own, created) + Math.imul(hashWords(own, created + 16), ODD)) | 0;
@@ -124,10 +123,10 @@ export function hashPage({ memories, words, memoryOf, places, count }: FetchedPa
   return { low: low >>> 0, high: high >>> 0 };
 }
 
-/** Tells the halves of a time from each other. */
+/** Makes swapped halves of a time differ. */
 const ODD = 0x27d4eb2d;
 
-/** Hashes 16 bytes; the products do not wait for each other. */
+/** Hashes 16 bytes; no product waits for another. */
 function hashWords(words: DataView, at: number): number {
   return (
     (Math.imul(words.getInt32(at + 12, true), 0x85ebca6b) +
@@ -138,7 +137,7 @@ function hashWords(words: DataView, at: number): number {
   );
 }
 
-/** Bytes of the longest record as JSON. */
+/** The bytes of the longest record as JSON. */
 export function longestRecord(page: FetchedPage): number {
   const { places, count } = page;
   let longest = 0;
@@ -150,13 +149,10 @@ export function longestRecord(page: FetchedPage): number {
   return longest;
 }
 
-/** For records with a text that takes long to copy, however it is done. */
+/** For records with a long text, whose copying takes most of the time in any case. */
 const renderLong = createProjection();
 
-/**
- * Writes the JSON of a page's records to `target` at `at`, with `separator` between them, a comma
- * where it is not given; returns where the page ends.
- */
+/** Writes a page's records as JSON to `target` from `at` on; returns where they end. */
 export function copyPage(
   page: FetchedPage,
   target: Uint8Array,
@@ -178,7 +174,6 @@ export function copyPage(
   return end;
 }
 
-/** The memory that has a record of a page, at the places that the page says. */
 export function memoryOf({ memories, memoryOf }: FetchedPage, index: number): Uint8Array {
   return memories[memoryOf[index]!]!;
 }

@@ -4,29 +4,30 @@ import { sharedArray } from '../model/memory.js';
 import type { Row } from './order.js';
 
 /**
- * Rows of a chunk as a power of two: all records of a chunk lie in one memory, and this many of the
+ * Rows of a chunk as a power of two. All records of a chunk lie in one memory: as many of the
  * largest records fit {@link MOST_BYTES}.
  */
 export const CHUNK_BITS = 12;
 export const CHUNK_ROWS: number = 1 << CHUNK_BITS;
-/** Of one memory: positions in it should be small integers. */
+/** The most bytes of one memory: positions in it should be V8's small integers. */
 const MOST_BYTES = 2 ** 30;
-/** Memory behind the records, so that reading a page may go too far. */
+/** Bytes behind the records: pages are read in words, and may go too far. */
 export const SPARE_BYTES = 512;
 
 /**
- * The stored records, end to end in row order as files have them, so that a run of
- * rows is read straight to its place. A generation that was merged has the records of most rows
- * where the generation before has them, and those of the last rows in a memory of their own.
+ * The stored records, end to end in row order as in packed files, from which runs of rows are read
+ * straight to their place. A merge shares the memories of the rows that stay and adds new ones.
  */
 export interface Records {
-  /** Records, then {@link SPARE_BYTES}, in memory that threads share. */
+  /** Records, then {@link SPARE_BYTES}, in shared memory. */
   readonly memories: readonly Uint8Array[];
+  /** A view of each memory. */
   readonly words: readonly DataView[];
-  /** Number of the memory that has each chunk of 2^{@link CHUNK_BITS} rows. */
+  /** The number of the memory that has each chunk. */
   readonly memoryOf: Uint32Array;
-  /** Where the first record of each chunk begins in its memory. */
+  /** The start of each chunk's first record in its memory. */
   readonly starts: Uint32Array;
+  /** The end of each record in its memory. */
   readonly ends: Uint32Array;
 }
 
@@ -36,8 +37,8 @@ const NO_RECORDS: Records = {
 };
 
 /**
- * Lays out memory for records of the given lengths, in row order. With `former` these are the rows
- * from `first` on, the beginning of a chunk; the rows before stay where `former` has them.
+ * Makes memory for records of the given lengths, in row order, from row `first` on, which begins a
+ * chunk. The rows before stay where `former` has them.
  */
 export function allocateRecords(
   lengths: Uint32Array,
@@ -84,7 +85,6 @@ export interface PlacedRecords {
   readonly bytes: Uint8Array;
 }
 
-/** Puts records in their places. */
 export function putRecords(records: Records, { rows, bytes }: PlacedRecords): void {
   const { memoryOf, words } = records;
   const source = viewOf(bytes);
@@ -98,7 +98,7 @@ export function putRecords(records: Records, { rows, bytes }: PlacedRecords): vo
   }
 }
 
-/** Divides records by ranges of 2^`shift` rows, of which there are `ranges`. */
+/** Divides records into `ranges` ranges of 2^`shift` rows. */
 export function divideRecords(
   records: Records,
   { rows, bytes }: PlacedRecords,
@@ -135,8 +135,8 @@ function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
 }
 
 /**
- * Copies bytes `from` to `to - 1`, in words for half of what a view of them and `set` take; no
- * stored record has the bytes of a NaN.
+ * Copies bytes `from` to `to - 1` in words, in half the time of a view of them and `set`. The words
+ * may be floats, since no stored record has the bytes of a NaN.
  */
 function copyWords(source: DataView, from: number, to: number, target: DataView, at: number): void {
   const move = at - from;
@@ -147,7 +147,7 @@ function copyWords(source: DataView, from: number, to: number, target: DataView,
   for (; byte < to; byte++) target.setUint8(byte + move, source.getUint8(byte));
 }
 
-/** The memory of rows `from` to `to - 1`: their records, cut only where a memory ends. */
+/** The records of rows `from` to `to - 1`, cut only where a memory ends. */
 export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   const pieces: Uint8Array[] = [];
   for (let first = from; first < to; ) {
@@ -193,17 +193,17 @@ export function hashBytes(pieces: readonly Uint8Array[]): Hash {
   return { low: low >>> 0, high: high >>> 0 };
 }
 
-/** A product's lowest bits depend on the lowest bits of its factors alone. */
+/** Brings high bits down: the low bits of a product depend on the low bits of its factors alone. */
 export function rotated(bits: number): number {
   return (bits << 15) | (bits >>> 17);
 }
 
-/** Values of the upper half of a hash, by which points are thinned out. */
+/** Values of {@link thinningOf}. */
 export const THINNING_VALUES: number = 1 << 16;
 
 /**
- * A number of 32 bits that looks like chance: of many points those with the least numbers are kept.
- * Ids below 2^32 have a number each.
+ * A hash of 32 bits, by which points are thinned out: those with the least hashes are kept. Ids
+ * below 2^32 have distinct ones.
  */
 export function hashId(id: number): number {
   let hash = (id >>> 0) ^ Math.imul(Math.floor(id / 2 ** 32), 0x9e3779b1);
@@ -212,7 +212,7 @@ export function hashId(id: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** The upper half of each row's hash; 2 bytes a row, and some 5 ns to make. */
+/** The upper half of the {@link hashId} of each row; some 5 ns a row. */
 export function thinningOf(ids: Float64Array): Uint16Array {
   const halves = sharedArray(Uint16Array, ids.length);
   for (let row = 0; row < ids.length; row++) halves[row] = hashId(ids[row]!) >>> 16;

@@ -9,7 +9,7 @@ import {
 } from '../formats/record-layout.js';
 import { CANONICAL_BYTES } from '../model/timestamp.js';
 
-// what stands between the values of a record: two words of eight bytes each, and its bytes
+// what stands between the values of a record, as two words of eight bytes, and its length in bytes
 const { first: ID_1, second: ID_2, bytes: ID_BYTES } = nameOf('{"id":');
 const { first: STATUS_1, second: STATUS_2, bytes: STATUS_BYTES } = nameOf(',"status":"');
 const { first: COMMENT_1, second: COMMENT_2, bytes: COMMENT_BYTES } = nameOf('","comment":"');
@@ -28,22 +28,22 @@ const QUOTE = 0x22;
 const BRACKET_CLOSE = 0x5d;
 const BRACE_CLOSE = 0x7d;
 
-/** An object: V8 would take the bytes for a float, too, if they stood in one array with the words. */
+/** An object, no array: in an array with the words V8 would make the length a float, too. */
 function nameOf(ascii: string): { first: number; second: number; bytes: number } {
   const words = new Float64Array(Uint8Array.from(Buffer.from(ascii.padEnd(16))).buffer);
   return { first: words[0]!, second: words[1]!, bytes: ascii.length };
 }
 
 /**
- * Writes the JSON of the stored record at byte `record` of a memory, which must not be `LONG`, to a
- * target from `at` on, both given as bytes and as words; returns where it ends.
+ * Writes the stored record at byte `record` of a memory, which must not be `LONG`, as JSON to a
+ * target from `at` on; returns where it ends. Memory and target are given as bytes and as a view.
  *
- * All goes in words of eight bytes: `set` and `copyWithin` go byte by byte where memory is shared,
- * and need a view of each record. Words are read as floats, since integers of 64 bits are objects;
- * of several the farthest goes first, so that one check of bounds stands for all. What the last word
- * of a value brings with it is overwritten by what comes next, and the last of all, the times, are
- * whole words: no byte behind the record is written. The same statements stand here again and again
- * because V8 takes calls of this size into no other function, and each costs some 6 ns a record.
+ * Everything is copied in words of eight bytes: `set` and `copyWithin` copy shared memory byte by
+ * byte, and need a view of each record. Words are read as floats, since integers of 64 bits are
+ * objects; the farthest of several goes first, so that one check of bounds serves all. The last
+ * word of a value may have bytes too many, which the next value overwrites; the last values, the
+ * times, are whole words, so nothing is written behind the record. Statements are repeated because
+ * V8 does not inline functions of this size, and a call costs some 6 ns a record.
  */
 export function renderRecord(
   memory: Uint8Array,
@@ -119,7 +119,7 @@ export function renderRecord(
   return renderRest(memory, words, record, from, bytes, target, end);
 }
 
-/** The members from `is_processed` on; the next value begins at `at`. */
+/** Writes the members from `is_processed` on, whose values begin at `at`. */
 function renderRest(
   memory: Uint8Array,
   words: DataView,
