@@ -24,16 +24,16 @@ import { findRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 
-/** Up to here the rows of a list are tested one by one, above a region's runs are looked for. */
+/** A list of up to so many rows is tested row by row; for a longer one the region is searched. */
 const FEW_LISTED = 1_024;
 
-/** The matches where attributes are all that filters ask for. */
 export function matchesOf({ rows, bits, count }: RowSet): Matches {
   return bits === undefined
     ? { form: 'rows', rows, windows: [], count }
     : { form: 'bits', bits, windows: [], count };
 }
 
+/** Keeps the matches whose bits are set in `frequent`. */
 export function restrictMatches(
   dataset: Dataset,
   scratch: Scratch,
@@ -70,7 +70,7 @@ export function restrictMatches(
   return { form: 'bits', bits: marked, windows, count };
 }
 
-/** Keeps those of a list that lie in region and windows. */
+/** Keeps the rows of a list that lie in region and windows. */
 export function matchListed(
   dataset: Dataset,
   scratch: Scratch,
@@ -94,7 +94,7 @@ export function matchListed(
   return { form: 'rows', rows: rows.subarray(0, count), windows, count };
 }
 
-/** Lists the rows that an ascending list and the runs have in common; returns their number. */
+/** Lists the rows that are both in an ascending list and in the runs; returns their number. */
 function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   const { bounds, length } = runs;
   let at = 0;
@@ -111,15 +111,15 @@ function listCommon({ runs, rows, budget }: Scratch, list: Int32Array): number {
   return count;
 }
 
-// Candidates are the first rows of the scratch memory's list. The two functions here keep the ones
-// that pass a test, in their order, and return their number.
+// `keepMarked` and `keepWithin` keep, in order, the first `candidates` rows of `scratch.rows` that
+// pass a test, and return their number.
 
 function keepMarked({ rows, budget }: Scratch, candidates: number, bits: Int32Array): number {
   let count = 0;
   inStretches(budget, 0, candidates, MARKED, (from, to) => {
     let end = count;
     for (let i = from; i < to; i++) {
-      // kept or overwritten: there is no branch to mispredict
+      // the row is kept or overwritten, without a branch to mispredict
       const row = rows[i]!;
       rows[end] = row;
       end += bitOf(bits, row);
@@ -148,10 +148,10 @@ export function keepWithin(
   return count;
 }
 
-/** Rows that are tested by a region between two charges: each may cost microseconds. */
+/** Rows that a region tests between two charges: each may cost microseconds. */
 const MEASURED_ROWS = 256;
 
-/** Charges the budget for the geodesics that the region took since the last call. */
+/** Makes a function that charges the region's work since its last call. */
 export function chargeOf(budget: Budget, region: Region | undefined): () => void {
   if (region === undefined) return () => {};
   let before = region.work();

@@ -12,16 +12,15 @@ const ALWAYS: TimeWindow = { after: Number.NEGATIVE_INFINITY, before: Number.POS
 
 // nanoseconds a row
 const FRAME_TEST = 6; // four comparisons at most
-const WINDOW_TEST = 8; // two comparisons, mispredicted where times are in no order
+const WINDOW_TEST = 8; // two comparisons, mispredicted where times are unsorted
 const REGION_TEST = 30; // a polygon or a circle
 
-/** Rows that are tested between two charges: in a polygon each may cost 40 µs. */
+/** Rows that are tested between two charges: in a polygon each may take 40 µs. */
 const MEASURED_ROWS = 16;
 
 /**
- * Finds the rows `from` to `to - 1` of a delta that satisfy the filters, ascending, by a look at
- * each. Most lie outside of the region's frame, and only those inside are tested against the region
- * and by their attributes.
+ * Finds those of rows `from` to `to - 1` of a delta that satisfy the filters, ascending. Each row
+ * is looked at; most lie outside of the region's frame, and only the others are tested further.
  */
 export function matchDelta(
   delta: Delta,
@@ -75,18 +74,18 @@ export function matchDelta(
   return found.subarray(0, count);
 }
 
-/** Up to here texts are compared one by one, above they are looked up. */
+/** Up to so many texts of a filter are compared one by one, more are looked up. */
 const FEW_TEXTS = 8;
 
-/** Whether a text is one of those that a filter names. */
+/** Whether the text `from` to `to - 1` is one that a filter names. */
 type TextTest = (texts: Buffer, from: number, to: number) => boolean;
 
 // nanoseconds
 const FLAGS = 10; // flags and user of a row
 const TEXT = 20; // a text that is looked for in a row
-const TEXT_BYTE = 1; // and for each byte of the row's texts
+const TEXT_BYTE = 1; // and each byte of the row's texts
 
-/** Nanoseconds that {@link attributeTest} takes a row, on average over the rows up to `last`. */
+/** Mean nanoseconds of an {@link attributeTest} of the rows up to `last`. */
 function attributeCost(
   { textEnds }: Delta,
   { statuses, tags, tagsAll = [] }: Filters,
@@ -96,7 +95,6 @@ function attributeCost(
   return FLAGS + texts * (TEXT + (TEXT_BYTE * textEnds[last]!) / (last + 1));
 }
 
-/** Makes a test of the attributes of a row; some 20 to 200 ns a row. */
 function attributeTest(
   { flags, createdBy, texts, textEnds }: Delta,
   { statuses, isProcessed, tags, tagsAll, createdBy: users, hasImage }: Filters,
@@ -131,7 +129,7 @@ function hasTag(texts: Buffer, from: number, to: number, test: TextTest): boolea
   return false;
 }
 
-/** Where the text that begins at `from` ends: at a byte 0, or at `to`. */
+/** The end of the text that begins at `from`: at a byte 0, or at `to`. */
 function endOf(texts: Buffer, from: number, to: number): number {
   let end = from;
   while (end < to && texts[end] !== 0) end++;

@@ -23,27 +23,26 @@ export interface PageRows {
   readonly page: number;
   readonly pageCount: number;
   /**
-   * The page's rows, in order, are the first `length` of these; valid until the next query. Those
-   * from the dataset's `count` on are rows of the delta, from 0.
+   * The first `length` are the page's rows, in order; valid until the next query. Row
+   * `dataset.count + i` stands for row `i` of the delta.
    */
   readonly rows: Uint32Array;
   readonly length: number;
-  /** Has the rows that are not the dataset's; undefined where there are none. */
   readonly delta: Delta | undefined;
   readonly work: QueryWork;
 }
 
-/** Makes something of matches, which are valid until it ends. */
+/** Makes something of matches, which are valid until it returns. */
 export type Use<T> = (matches: Matches, scratch: Scratch) => T;
 
 /**
- * Answers queries on one dataset, each within a budget: what {@link Budget.charge} throws leaves
- * nothing behind. `accepted` are the matches of a query among the points that were accepted since,
- * which belong to its answer: `matchDelta` finds them.
+ * Answers queries on one dataset, each within a budget; it may be used again after
+ * {@link Budget.charge} has thrown. `accepted` are a query's matches in the delta, which
+ * `matchDelta` finds.
  */
 export class Engine {
   readonly dataset: Dataset;
-  /** Some 4 bytes a row, made for the first query. */
+  /** Some 4 bytes a row, made with the first query. */
   #scratch: Scratch | undefined;
 
   constructor(dataset: Dataset) {
@@ -59,7 +58,7 @@ export class Engine {
     return this.#within(budget, (own) => answerOf(this.dataset, own, query, hints, accepted));
   }
 
-  /** Hands all matches to `use`, in the form that was cheapest to find; returns what it makes. */
+  /** Hands all matches to `use`; returns what it makes. */
   collect<T>(
     filters: Filters,
     use: Use<T>,
@@ -81,10 +80,9 @@ export class Engine {
   }
 }
 
-/** Nanoseconds for a record of a page that is found, anywhere in memory, and sent. */
+/** Nanoseconds to find a record of a page, anywhere in memory, and to send it. */
 export const RECORD = 300;
 
-/** The stages of a query: the matches, then the page. */
 function answerOf(
   dataset: Dataset,
   scratch: Scratch,
@@ -98,7 +96,7 @@ function answerOf(
   const place = locate(query, count);
   if (place === undefined) return undefined;
   const { page, pageCount, from, to } = place;
-  // what the page costs later is known now
+  // what sending the page costs later is known now
   budget.charge((to - from) * RECORD);
   if (from < to) takePage(dataset, scratch, query, matches, hints, accepted, place);
   const work = { looks: budget.looks, form: matches.form, accessPath: budget.accessPath };
@@ -106,7 +104,7 @@ function answerOf(
   return { count, page, pageCount, rows: scratch.page, length: to - from, delta, work };
 }
 
-/** Writes the rows at the places to the front of `scratch.page`: of matches and accepted points. */
+/** Writes the matches and accepted points at the places to the front of `scratch.page`. */
 function takePage(
   dataset: Dataset,
   scratch: Scratch,
@@ -125,7 +123,7 @@ function takePage(
   const { count } = matches;
   const { from, to } = places;
   const all = count + (accepted?.rows.length ?? 0);
-  // descending pages are ascending ones counted from the end, turned round
+  // a descending page is an ascending one counted from the end, reversed
   const ascending = isDescending ? { from: all - to, to: all - from } : places;
   if (accepted === undefined) take(scratch, ascending);
   else takeMerged(dataset, scratch, { count, take }, accepted, filters, order, ascending);
@@ -133,12 +131,11 @@ function takePage(
 }
 
 interface Place extends Pick<PageRows, 'page' | 'pageCount'> {
-  /** The page's matches are at places `from` to `to - 1` of the order. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Where a page of `count` matches is; undefined behind the last one. */
+/** The place of a page among `count` matches; undefined for a page behind the last one. */
 export function locate(
   { page: wanted, pageSize }: Pick<Query, 'page' | 'pageSize'>,
   count: number,
@@ -150,7 +147,7 @@ export function locate(
   return { page, pageCount, from, to: Math.min(from + pageSize, count) };
 }
 
-/** The order that a list is read off, and whether from its end. */
+/** The order that an ordering reads, and whether from its end. */
 export function orderOf(
   { byId, byCreatedAt, byModifiedAt }: Dataset,
   ordering: Exclude<Ordering, 'distance'>,
@@ -162,11 +159,11 @@ export function orderOf(
 
 /**
  * A page by ascending ids that begins behind an id, not at a place: points that come or go
- * meanwhile neither repeat others nor hide them.
+ * meanwhile make no other point appear twice or not at all.
  */
 interface KeysetQuery {
   readonly filters: Filters;
-  /** Ids on the page are above this one; 0 for the first page. */
+  /** The page's ids are greater; 0 for the first page. */
   readonly after: number;
   /** From 1. */
   readonly limit: number;
@@ -174,11 +171,10 @@ interface KeysetQuery {
 
 /** All of `rows` are the page's. */
 interface KeysetPage extends Pick<PageRows, 'count' | 'rows' | 'delta'> {
-  /** The id that the next page begins behind; undefined on the last one. */
+  /** `after` of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** The page that begins at the first match behind the id. */
 export function takeKeyset(
   engine: Engine,
   { filters, after, limit }: KeysetQuery,
@@ -203,7 +199,7 @@ export function takeKeyset(
   return engine.collect(filters, take, undefined, budget);
 }
 
-/** How many matches have an id up to this one; costs what listing the matches costs. */
+/** How many matches have ids up to `id`; lists the matches. */
 function matchesUpTo({ byId }: Dataset, scratch: Scratch, matches: Matches, id: number): number {
   const end = firstAbove(byId.keys, id);
   if (matches.form === 'all' || end === 0) return end;

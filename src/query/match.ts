@@ -26,10 +26,10 @@ import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
 
-/** Below this many rows in a window, testing them beats looking for a region's runs. */
+/** The rows of a narrower window are tested, without a search for the region's runs. */
 const NARROW_WINDOW = 256;
 
-/** Finds and counts the rows that satisfy the filters. `forced` overrides the planner's choice. */
+/** Finds and counts the rows that satisfy the filters. `forced` overrides the planner. */
 export function findMatches(
   dataset: Dataset,
   scratch: Scratch,
@@ -66,7 +66,7 @@ function matchPlaceAndTime(
   windows: readonly Window[],
   forced: Driver | undefined,
 ): Matches {
-  // one filter is counted by its index alone
+  // a single filter is counted by its index
   if (region === undefined) {
     if (windows.length === 0) return { form: 'all', count: dataset.count };
     if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
@@ -75,7 +75,7 @@ function matchPlaceAndTime(
     return { form: 'runs', region, runs, count: runs.rows };
   }
 
-  // with several filters the rows of one are tested against the others
+  // of several filters, the rows of one are tested against the others
   const narrow = windows.some((window) => window.count < NARROW_WINDOW);
   const needsRuns = region !== undefined && (forced === undefined ? !narrow : forced === 'region');
   const runs = needsRuns ? findRuns(dataset, region, scratch.runs, scratch.budget) : undefined;
@@ -105,7 +105,7 @@ function matchPlaceAndTime(
   return { form: 'rows', rows: scratch.rows.subarray(0, count), windows, count };
 }
 
-/** The rows of the region's runs that lie in the windows: listed, or marked where they are many. */
+/** The rows of the region's runs that lie in the windows: a list, or bits of many. */
 function keepRuns(scratch: Scratch, windows: readonly Window[]): Matches {
   const { runs, rows, marks, budget } = scratch;
   if (runs.rows <= MOST_LISTED) {

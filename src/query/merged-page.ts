@@ -11,21 +11,21 @@ import { Centre } from './region/centre.js';
 const KEY = 10; // read
 const DISTANCE = 60; // measured
 const COMPARE = 15; // with a row
-const PLACE = 30; // into the page, or before it
+const PLACE = 30; // put into the page, or passed before it
 
-/** Takes a page of the dataset's own matches, which are `count`, in ascending order. */
+/** Takes a page of the dataset's own `count` matches in ascending order. */
 export interface OwnMatches {
   readonly count: number;
   take(scratch: Scratch, places: Places): void;
 }
 
-/** Keys that rows are sorted by; those of one key are sorted by their ids. */
+/** The keys of an order; ties go by id. */
 interface Keys {
   of(row: Row): number;
-  /** The key of an accepted point, and what that costs. */
+  /** The key of an accepted point, in `cost` nanoseconds. */
   ofAccepted(row: number): number;
   readonly cost: number;
-  /** No row of the dataset has a smaller key than `least`, and none a larger one than `most`. */
+  /** All keys of the dataset lie within `least` and `most`. */
   readonly least: number;
   readonly most: number;
 }
@@ -35,9 +35,9 @@ interface Keys {
  * matches and the accepted points together, ascending by an order, or by distance where that is
  * undefined. Row `dataset.count + i` stands for row `i` of the delta.
  *
- * Of the dataset's matches the page is taken and, before it, as many as there are accepted points
- * that may lie between them. Accepted points are newer than the others, nearly always, so that by
- * id and by time there are none.
+ * The page may begin as many of the dataset's matches earlier as there are accepted points that may
+ * lie between them. By id and by time there are hardly any: accepted points are nearly always
+ * newer.
  */
 export function takeMerged(
   dataset: Dataset,
@@ -54,7 +54,7 @@ export function takeMerged(
   const idOf = (row: Row): number => byId.keys[byId.ranks[row]!]!;
   const idAt = (i: number): number => delta.id[deltaRows[i]!]!;
 
-  // how many surely come before all rows of the dataset, and how many may lie between them
+  // accepted points that come before all rows of the dataset, and that may lie between them
   const measured = new Float64Array(deltaRows.length);
   let [before, between] = [0, 0];
   inStretches(budget, 0, deltaRows.length, keys.cost, (first, end) => {
@@ -66,7 +66,7 @@ export function takeMerged(
     }
   });
 
-  // the stretch of the dataset's matches that the page may have, the first at place `from` of all
+  // places `from` to `to - 1` of the dataset's own matches may be on the page
   const from = Math.max(0, Math.min(places.from - before - between, own.count));
   const to = Math.max(0, Math.min(places.to - before, own.count));
   const isLong = to - from > MAX_PAGE_ROWS;
@@ -74,7 +74,7 @@ export function takeMerged(
   if (from < to) own.take({ ...scratch, page: stretch }, { from, to });
   const rows = isLong ? stretch : stretch.slice(0, to - from);
 
-  // what comes behind the stretch is on no page that ends with it
+  // accepted points behind the last of these matches are not on the page
   const last = to === own.count ? undefined : rows.at(-1);
   const lastKey = last === undefined ? Infinity : keys.of(last);
   const lastId = last === undefined ? Infinity : idOf(last);
@@ -88,7 +88,7 @@ export function takeMerged(
   const candidates = list.subarray(0, listed);
   sortNumbers(candidates, (a, b) => measured[a]! - measured[b]! || idAt(a) - idAt(b), budget);
 
-  // both in one order, of which the page is written
+  // merges both, and writes what is on the page
   let taken = 0;
   let next = 0;
   let ownKey = rows.length === 0 ? Infinity : keys.of(rows[0]!);
@@ -105,7 +105,7 @@ export function takeMerged(
   });
 }
 
-/** The column of a delta that has what an order of the dataset is by. */
+/** The column of a delta with the keys of an order of the dataset. */
 export function deltaKeys(
   { byId, byCreatedAt }: Dataset,
   order: Order,

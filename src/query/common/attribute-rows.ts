@@ -18,7 +18,7 @@ import type { Filters } from '../../model/query.js';
 import { bitOf, listMarked, markRows } from './marks.js';
 import { MARKED, RUN_TEST } from './plan.js';
 
-/** Nanoseconds for a word of a bitmap that is combined with another one, counted or made. */
+/** Nanoseconds to combine, count or make a word of a bitmap. */
 const WORD = 1;
 
 const NONE: RowSet = { count: 0, rows: new Int32Array(0) };
@@ -26,11 +26,10 @@ const NONE: RowSet = { count: 0, rows: new Int32Array(0) };
 /** Values of one attribute, any of which a row must have. */
 interface Clause {
   readonly sets: readonly RowSet[];
-  /** No more rows than this have one of the values. */
+  /** An upper bound of the rows: the sum of all sets. */
   readonly most: number;
 }
 
-/** What filters ask of attributes, in turn. */
 function attributesOf(filters: Filters): unknown[] {
   const { statuses, isProcessed, tags, tagsAll, createdBy, hasImage } = filters;
   return [statuses, isProcessed, tags, tagsAll, createdBy, hasImage];
@@ -42,8 +41,8 @@ export function haveAttributes(filters: Filters): boolean {
 }
 
 /**
- * Finds the rows that have the attributes which filters ask for: frozen, nobody may change them.
- * `kept` holds those of the last combinations, since a map is asked for many boxes with one.
+ * Finds the rows that have the attributes which filters ask for; nobody may change them. `kept` has
+ * those of the last combinations, since a map asks for many boxes with one combination.
  */
 export function findAttributeRows(
   { attributes, count }: Pick<Dataset, 'attributes' | 'count'>,
@@ -94,7 +93,7 @@ function anyOf({ texts, postings }: TextAttribute, wanted: readonly string[]): C
   );
 }
 
-/** `values` has -1 for what no row has. */
+/** `values` has -1 for a value that no row has. */
 function clauseOf(postings: Postings, values: readonly number[]): Clause {
   const sets: RowSet[] = [];
   let most = 0;
@@ -116,7 +115,7 @@ function keepCommon(
   let count = kept.length;
   for (const clause of clauses) {
     const cost = clause.sets.reduce((sum, { bits }) => sum + (bits ? MARKED : RUN_TEST), 0);
-    // many values are looked up sooner in one bitmap
+    // many values are quicker to look up in one bitmap
     const marking = clause.sets.length * words * WORD + clause.most * MARKED;
     const isJoined = count * cost > marking + count * MARKED;
     const sets = isJoined ? [{ bits: unionOf(clause, words, budget) }] : clause.sets;
@@ -133,13 +132,12 @@ function keepCommon(
   return { count, rows: kept.subarray(0, count) };
 }
 
-/** Whether rows have a row, by its bit or by binary search. */
 export function hasRow({ bits, rows }: Pick<RowSet, 'bits' | 'rows'>, row: Row): boolean {
   if (bits !== undefined) return bitOf(bits, row) === 1;
   return rows![lowerBound(rows!, row)] === row;
 }
 
-/** The rows that satisfy all clauses: as bits, or as a list where that is smaller. */
+/** The rows that satisfy all clauses, as bits, or as a list where that is smaller. */
 function joinBits(clauses: readonly Clause[], words: number, budget: Budget): RowSet {
   const [first, ...others] = clauses;
   const bits = unionOf(first!, words, budget);
@@ -163,7 +161,7 @@ function joinBits(clauses: readonly Clause[], words: number, budget: Budget): Ro
   return { count, rows };
 }
 
-/** A bit for each row that has one of the values, in memory of its own. */
+/** A new bitmap of the rows that have one of the values. */
 function unionOf({ sets }: Clause, words: number, budget: Budget): Int32Array {
   const union = new Int32Array(words);
   budget.charge(words * WORD);

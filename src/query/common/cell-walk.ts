@@ -6,9 +6,8 @@ import type { Window } from './matches.js';
 import { NEIGHBOUR, SCATTERED } from './plan.js';
 
 /**
- * Walks along a range of one order and meets the rows that lie in a window of another order. The
- * cross table knows how many matches each cell has, so a whole cell is passed without reading its
- * rows.
+ * Walks along a range of one order to the rows that lie in a window of another order. The cross
+ * table tells how many matches each cell has, so whole cells are passed without reading their rows.
  */
 export class CellWalk {
   readonly #along: Order;
@@ -29,7 +28,7 @@ export class CellWalk {
     countCells(view, along, window.order, window, this.#counts);
   }
 
-  /** Counts the matches that are left. Tests the rows of two cells at most. */
+  /** Counts the matches ahead; tests the rows of two cells at most. */
   count(): number {
     let count = 0;
     while (this.#rank < this.#to) {
@@ -73,7 +72,7 @@ export class CellWalk {
     const last = to - 1;
     const end = this.#cellEnd();
     let count = 0;
-    // the sign bit says "outside": no branch to mispredict
+    // the sign bit says "outside", without a branch to mispredict
     for (let rank = this.#rank; rank < end; rank++) {
       const other = ranks[rows[rank]!]!;
       count += ~((other - from) | (last - other)) >>> 31;
@@ -81,7 +80,7 @@ export class CellWalk {
     return count;
   }
 
-  /** The rank where the current cell ends, or the range, whichever comes first. */
+  /** The rank where the current cell or the range ends. */
   #cellEnd(): Rank {
     return Math.min(((this.#rank >>> this.#shift) + 1) << this.#shift, this.#to);
   }

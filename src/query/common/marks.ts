@@ -1,6 +1,5 @@
 import type { Row } from '../../index/order.js';
 
-/** Whether the bit of a row is set: 1 or 0. */
 export function bitOf(bits: Int32Array, row: Row): number {
   return (bits[row >>> 5]! >>> (row & 31)) & 1;
 }
@@ -27,7 +26,7 @@ export function markRun(bits: Int32Array, from: Row, to: Row): void {
   bits[last]! |= delta;
 }
 
-/** Lists the marked ones of rows `from` to `to - 1`; returns where they end. */
+/** Lists the marked rows of `from` to `to - 1` from `at` on; returns where the list ends. */
 export function listMarked(
   bits: Int32Array,
   list: Int32Array,
@@ -46,7 +45,7 @@ export function listMarked(
   return end;
 }
 
-/** A word of the bits in which only rows `from` to `to - 1` may be set. */
+/** A word of the bits, without rows below `from` and from `to` on. */
 export function wordWithin(bits: Int32Array, word: number, from: Row, to: Row): number {
   let set = bits[word]!;
   const first = word << 5;

@@ -9,26 +9,23 @@ import { MARKED, NEIGHBOUR, SCATTERED } from './plan.js';
 import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 
-/** The rows that satisfy all filters and their number, in the form that was cheapest to find. */
+/** The rows that satisfy all filters, in the form that was cheapest to find; all in `windows`. */
 export type Matches = { readonly count: number } & (
   | { readonly form: 'all' }
-  /** The rows of one window of time, or those that lie in both windows. */
+  /** All rows that lie in one window, or in both. */
   | { readonly form: 'windows'; readonly windows: readonly Window[] }
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
-  /** A list of rows, and the windows that they lie in. */
   | { readonly form: 'rows'; readonly rows: Int32Array; readonly windows: readonly Window[] }
-  /** A bit for each row, where there are many matches, and the windows that these lie in. */
   | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
 );
 
 const NO_WINDOWS: readonly Window[] = [];
 
-/** The windows that matches are known to lie in. */
 export function windowsOf(matches: Matches): readonly Window[] {
   return 'windows' in matches ? matches.windows : NO_WINDOWS;
 }
 
-/** The matches as a list of rows. Throws where no filter was given: the list would be all rows. */
+/** Lists the matches. Throws where no filter was given: the list would be all rows. */
 export function listRows(scratch: Scratch, matches: Matches): Int32Array {
   const { rows: list, budget } = scratch;
   const { count } = matches;
@@ -57,7 +54,7 @@ export function listRows(scratch: Scratch, matches: Matches): Int32Array {
   }
 }
 
-/** Lists the rows of runs: a call for each run would take longer than most of them. */
+/** Lists the rows of runs in loops: a call for each run would take longer than most runs. */
 export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Array {
   const { bounds, length } = runs;
   let run = 0;
@@ -73,7 +70,7 @@ export function listRuns({ rows: list, budget }: Scratch, runs: Runs): Int32Arra
   return list.subarray(0, count);
 }
 
-/** Lists the rows of a window, in the order of its times. */
+/** Lists the rows of a window, by time; returns their number. */
 export function listWindow({ rows, budget }: Scratch, { order, from, to, count }: Window): number {
   inStretches(budget, from, to, NEIGHBOUR, (first, end) =>
     rows.set(order.rows.subarray(first, end), first - from),
@@ -82,9 +79,9 @@ export function listWindow({ rows, budget }: Scratch, { order, from, to, count }
 }
 
 /**
- * Keeps those of the first `candidates` rows of the scratch memory's list that lie in all of some
- * windows, of which there are two at most; returns their number. The sign bit says "outside", so a
- * row is kept or overwritten without a branch to mispredict.
+ * Keeps the first `candidates` rows of `scratch.rows` that lie in all windows, two at most; returns
+ * their number. The sign bit says "outside", so a row is kept or overwritten without a branch to
+ * mispredict.
  */
 export function keepInWindows(
   { rows, budget }: Scratch,
@@ -111,7 +108,7 @@ export function keepInWindows(
   return count;
 }
 
-/** Nanoseconds that {@link listRows} takes, without the use of the rows afterwards. */
+/** Nanoseconds that {@link listRows} takes. */
 export function costOfListing(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'rows') return 0;
   if (matches.form === 'bits') return dataset.count / 32 + matches.count * NEIGHBOUR;
@@ -120,7 +117,7 @@ export function costOfListing(dataset: Dataset, matches: Matches): number {
   return windows.length === 1 ? 0 : narrowest(windows).count * SCATTERED;
 }
 
-/** Sets a bit for each match, and returns the bits. */
+/** The matches as a bit for each row. */
 export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches): Int32Array {
   if (matches.form === 'bits') return matches.bits;
   const { marks, budget } = scratch;
@@ -149,10 +146,10 @@ export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches
   return bits;
 }
 
-/** Nanoseconds to mark a run; the words that it fills add little. */
+/** Nanoseconds to mark a run, long or short. */
 const RUN = 8;
 
-/** Whether to test the ranks of all rows in sequence: those of a window are scattered. */
+/** Whether testing all rows in sequence is quicker than marking those of a window, scattered. */
 function marksInSequence({ count }: Dataset, windows: readonly Window[]): boolean {
   const perRow = windows.length === 1 ? MARKED : SCATTERED + MARKED;
   return narrowest(windows).count * perRow > count * NEIGHBOUR;
@@ -171,7 +168,7 @@ export interface Window extends Bounds {
   readonly count: number;
 }
 
-/** The window of a filter; undefined without a filter, or where all rows lie in the window. */
+/** The window of a filter; undefined where all rows lie in it. */
 export function windowOf(order: Order, window: TimeWindow | undefined): Window | undefined {
   if (window === undefined) return undefined;
   const range = rankRange(order, window.after, window.before);
@@ -184,15 +181,14 @@ export function narrowest(windows: readonly Window[]): Window {
   return windows.reduce((least, window) => (window.count < least.count ? window : least));
 }
 
-/** A window of time: the rank of each row, and the ranks that lie inside. */
+/** The rank of each row, and the ranks that lie inside. */
 export interface Bounds extends RankRange {
   readonly ranks: Int32Array;
 }
 
 /**
- * Sets the bits of those rows from `from` to `to - 1` that lie in both windows; returns their
- * number. The sign bit of `(rank - from) | (last - rank)` says "outside": there is no branch to
- * mispredict.
+ * Sets the bits of the rows `from` to `to - 1` that lie in both windows; returns their number. The
+ * sign bit of `(rank - from) | (last - rank)` says "outside", without a branch to mispredict.
  */
 export function markWithin(
   bits: Int32Array,

@@ -6,11 +6,11 @@ import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';
 import { REGION_TEST } from './plan.js';
 
 /**
- * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search. The
- * memory is used again, so a result is valid until the next search.
+ * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search, valid
+ * until the next search, which uses the memory again.
  */
 export class Runs {
-  /** from, to of each run in turn. */
+  /** `from` and `to` of each run in turn. */
   bounds: Int32Array = new Int32Array(2_048);
   length = 0;
   rows = 0;
@@ -20,7 +20,7 @@ export class Runs {
     this.rows = 0;
   }
 
-  /** Rows must come in ascending order; a run that touches the last one extends it. */
+  /** Rows must come in ascending order. A run that touches the last one extends it. */
   add(from: Row, to: Row): void {
     this.#reserve(1);
     this.rows += to - from;
@@ -34,7 +34,7 @@ export class Runs {
     this.length++;
   }
 
-  /** Adds those of rows `from` to `to - 1` in a region; all are in the box at `box`. */
+  /** Adds the rows `from` to `to - 1` that a region holds; all lie in the box at `box`. */
   addWithin(
     region: Region,
     coords: Float64Array,
@@ -50,7 +50,6 @@ export class Runs {
     this.length = end;
   }
 
-  /** Whether a row lies in one of the runs, by binary search: no point is measured again. */
   has(row: Row): boolean {
     const { bounds } = this;
     let from = 0;
@@ -72,10 +71,10 @@ export class Runs {
   }
 }
 
-/** Nanoseconds that a look at a box takes, on average. */
+/** Mean nanoseconds of a look at a box. */
 const LOOK = 30;
 
-/** Whole nodes and blocks where they lie inside, single points at the border of the region. */
+/** Adds whole nodes and blocks inside the region, and tests points of blocks across its border. */
 export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: Budget): Runs {
   runs.clear();
   const { coords, blocks, boxIndex } = dataset;
@@ -97,14 +96,14 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
   }
 
   function testBlocks({ firstBlock, lastBlock: last }: BlockGroup): void {
-    // what a closure holds is loaded anew for every block
+    // a closure's variables would be loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];
     const [all, most] = [boxes, budget.stretch];
-    // what is decided without a test of points takes work, too
+    // blocks that no point of is tested cost a look, too
     let cost = (last - firstBlock) * LOOK;
     for (let block = firstBlock; block < last; block++) {
       const at = 4 * block;
-      // most blocks lie nowhere near: four comparisons tell
+      // four comparisons rule out most blocks
       if (all[at]! > right || all[at + 2]! < left) continue;
       if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
       cost += testBlock(at);
@@ -116,7 +115,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     budget.charge(cost + workSince());
   }
 
-  /** Adds what the region holds of the block whose box is at `at`; returns what that cost. */
+  /** Adds the rows of the block whose box is at `at`; returns the nanoseconds of it. */
   function testBlock(at: number): number {
     const overlap = region.overlap(boxes, at);
     if (overlap === OUTSIDE) return 0;
@@ -131,7 +130,6 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     return (to - from) * REGION_TEST + workSince();
   }
 
-  /** What the region has worked since the last call. */
   function workSince(): number {
     const before = work;
     work = region.work();
@@ -160,12 +158,12 @@ export function visitRuns(
   });
 }
 
-/** Nanoseconds that the visit of a run takes besides those for its rows. */
+/** Nanoseconds of a run, besides those of its rows. */
 const VISIT = 12;
 
 /**
- * The mean nanoseconds of a row when runs are visited and each row takes `cost`: of a ring of
- * points every second row is a run of its own, whose visit takes longer than the row.
+ * Mean nanoseconds of a row where each takes `cost`, runs included: in a ring of points every
+ * second row is a run of its own, which costs more than the row.
  */
 export function costInRuns({ length, rows }: Runs, cost: number): number {
   return cost + (VISIT * length) / rows;

@@ -4,20 +4,17 @@ import { Budget } from '../../model/budget.js';
 import { FEW } from './plan.js';
 import { Runs } from './runs.js';
 
-/**
- * Working memory that queries use one after the other. Each part belongs to one stage of a query,
- * which hands its result to the next stage.
- */
+/** Working memory of queries, one at a time. Each part belongs to one stage of a query. */
 export interface Scratch {
   budget: Budget;
-  /** Rows by the attributes that were asked for last. */
+  /** The rows of the combinations of attributes that were asked for last. */
   readonly attributeRows: LRUCache<string, RowSet>;
   readonly runs: Runs;
   /** Matches as a list of rows, as long as the dataset has rows. */
   readonly rows: Int32Array;
   readonly marks: Marks;
   readonly selection: Selection;
-  /** The rows of the page; valid until the next query starts. */
+  /** The rows of the page, valid until the next query. */
   readonly page: Uint32Array;
 }
 
@@ -28,19 +25,19 @@ export interface Marks {
   isUsed: boolean;
 }
 
-/** What the selection of a page out of many matches needs. */
+/** What selects a page out of matches. */
 export interface Selection {
   /** A bit for each rank, all zero between queries. */
   readonly bits: Int32Array;
-  /** Bits set in each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
+  /** The set bits of each span of {@link BITS_PER_SPAN} ranks, all zero between queries. */
   readonly spans: Int32Array;
   isUsed: boolean;
   /** Sort keys of up to {@link FEW} matches. */
   readonly keys: Float64Array;
-  /** The sorted keys, and the rows in that order. */
+  /** The keys and their rows, sorted. */
   readonly sortedKeys: Float64Array;
   readonly sortedRows: Int32Array;
-  /** Where each bucket of that sort begins; once it is filled, where it ends. */
+  /** The start of each bucket of the sort; once filled, its end. */
   readonly buckets: Int32Array;
 }
 
@@ -48,7 +45,7 @@ export const SPAN_SHIFT = 12;
 export const BITS_PER_SPAN: number = 1 << SPAN_SHIFT;
 export const MAX_PAGE_ROWS = 1000;
 export const BUCKETS = 256;
-/** Combinations of attributes whose rows are kept. */
+/** Combinations of attributes in {@link Scratch.attributeRows}. */
 const KEPT = 16;
 
 export function createScratch(rows: number): Scratch {
@@ -73,7 +70,6 @@ export function createScratch(rows: number): Scratch {
   };
 }
 
-/** Clears all that a query has marked. */
 export function clear({ marks, selection }: Pick<Scratch, 'marks' | 'selection'>): void {
   if (marks.isUsed) marks.bits.fill(0);
   marks.isUsed = false;

@@ -15,38 +15,38 @@ import { regionOf } from '../region/region.js';
 import type { Places } from './ordered.js';
 import { selectFew } from './select.js';
 
-/** How many more than the page needs are asked for, to see whether the last distance is shared. */
+/** Points that a search asks for beyond the page, to see whether others tie with its last one. */
 const SPARE = 8;
 
 /**
- * Rows that a search outwards may look at, besides these for each one wanted. Where neighbours on
- * the map are as good as equally far away it would queue all of them.
+ * A search outwards may look at `FEWEST_LOOKS` rows and `LOOKS_PER_ROW` for each one wanted. Where
+ * all points are nearly as far away it would queue all of them.
  */
 const FEWEST_LOOKS = 1_536;
 const LOOKS_PER_ROW = 2;
 
-/** Two haversines of one distance, taken in different ways, differ by a smaller share. */
+/** geokdbush's haversine of a distance differs from that of `Centre` by a smaller share. */
 const AGREEMENT = 1e-6;
-/** Of the sphere of that search, in kilometres. */
+/** Of geokdbush's sphere, in kilometres. */
 const EARTH_RADIUS = 6371;
-/** And by less than this, where both are as good as nought. */
+/** Two haversines of nearly 0 differ by less. */
 const LEAST_GAP = 1e-30;
 
-/** Stretches of equal length that distances are counted in. */
+/** Buckets of equal width that distances are counted in. */
 const STRETCHES = 8_192;
-/** Smaller spans would make the scale infinite. */
+/** A smaller span of distances would make the scale infinite. */
 const LEAST_SPAN = 1e-300;
 
 // nanoseconds a row
 const MEASURE = 25;
 const COMPARE = 2; // a look at a distance
 const COUNT = 3;
-const TEST = 80; // whether it is a match
+const TEST = 80; // whether a row is a match
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the matches at the given places when
- * sorted by great-circle distance from the centre of the circle among the filters, ties by id.
- * `forced` overrides the planner.
+ * Writes the rows of a page to the front of `scratch.page`: the matches at the given places, sorted
+ * by great-circle distance from the centre of the circle, ties by id. `forced` overrides the
+ * planner.
  */
 export function takeNearest(
   dataset: Dataset,
@@ -60,7 +60,7 @@ export function takeNearest(
   const centre = new Centre(lon, lat);
   const { budget } = scratch;
   budget.accessPath = 'distances';
-  // with a box as well, all that is near may lie outside it: no telling how far a search would go
+  // where there is a box, all near points may lie outside it, and a search would go far
   const choice =
     filters.boxes === undefined ? chooseNearestPath(places.to, matches.count) : 'select';
   if ((forced ?? choice) === 'walk') {
@@ -79,18 +79,18 @@ export function takeNearest(
   }
 }
 
-/** Rows with their haversines from the centre, index by index. */
+/** Rows and their haversines from the centre. */
 interface Measured {
   readonly rows: Int32Array;
   readonly distances: Float64Array;
 }
 
-/** Tells that a search outwards has looked at more rows than it may. */
+/** A search outwards has looked at more rows than it may. */
 class GivenUp extends Error {}
 
 /**
- * The nearest matches: those of the page, and all that are as far away as the last of them;
- * undefined when too many others are nearly as far away.
+ * The nearest matches up to the end of the page, with all that tie with the last of them; undefined
+ * where too many others are nearly as far away.
  */
 function searchOutwards(
   dataset: Dataset,
@@ -110,7 +110,7 @@ function searchOutwards(
   };
   const wanted = Math.min(to + SPARE, matches.count);
   const rows: Row[] = [];
-  // haversine of the last one wanted, among those that are found so far
+  // haversine of the last one wanted among those found so far
   let last = 1;
   try {
     for (const tree of trees) {
@@ -128,7 +128,7 @@ function searchOutwards(
   const sorted = found.distances.toSorted();
   const most = sorted[to - 1]! * (1 + AGREEMENT) + LEAST_GAP;
   if (wanted === matches.count || sorted[wanted - 1]! > most) return found;
-  // what else may be as far away as the last one lies in the rectangle round all of these
+  // more points may tie with the last one: all of them lie in the frame of a circle through it
   const radius = 2000 * EARTH_RADIUS * Math.asin(Math.sqrt(Math.min(1, most)));
   const frame = frameOf({ lat: centre.lat, lon: centre.lon, radius });
   const { west, east } = frame;
@@ -149,7 +149,6 @@ function searchOutwards(
   return measure(dataset, scratch, centre, Int32Array.from(near));
 }
 
-/** Whether a row is a match: inside the region, where that is all they have in common. */
 function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row) => boolean {
   if (matches.form === 'runs') {
     const { region } = matches;
@@ -159,7 +158,7 @@ function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row
   return (row) => bitOf(bits, row) === 1;
 }
 
-/** Measures rows. Neighbours that share a place, as those of a pile do, are measured once. */
+/** Measures rows; neighbours that share a place once. */
 function measure(
   { coords }: Dataset,
   { budget, selection }: Scratch,
@@ -167,7 +166,7 @@ function measure(
   rows: Int32Array,
 ): Measured {
   const { length } = rows;
-  // of a few they are the keys that these are sorted by
+  // a few are sorted by these keys
   const distances = length > FEW ? new Float64Array(length) : selection.keys.subarray(0, length);
   inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
     let lon = Number.NaN;
@@ -187,9 +186,8 @@ function measure(
 }
 
 /**
- * Leaves out the rows whose distances lie before or behind the places asked for, by counting how
- * many there are in stretches of equal length: two passes where sorting them all would take twenty.
- * Returns the others, and the places among them.
+ * Leaves out rows that lie before or behind the places asked for, by counting distances in buckets:
+ * two passes where sorting would take twenty. Returns the other rows, and the places among them.
  */
 function leaveOutDistances(
   budget: Budget,
@@ -230,7 +228,7 @@ function leaveOutDistances(
   return { measured: kept, places: { from: from - skipped, to: to - skipped } };
 }
 
-/** Sorts by distance, ties by id, and writes the rows at the places. */
+/** Sorts by distance, ties by id, and writes the rows at the places to the page. */
 function pick(
   { byId }: Dataset,
   { selection, page, budget }: Scratch,

@@ -26,7 +26,7 @@ import {
 import type { Scratch } from '../common/scratch.js';
 import { selectFew, selectRanked } from './select.js';
 
-/** Which matches make the page: places `from` to `to - 1` of the order, at least one. */
+/** Places `from` to `to - 1` of an order, at least one. */
 export interface Places {
   readonly from: number;
   readonly to: number;
@@ -34,7 +34,7 @@ export interface Places {
 
 /**
  * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an
- * order. `forced` overrides the planner where there is a choice.
+ * order. `forced` overrides the planner.
  */
 export function takeOrdered(
   dataset: Dataset,
@@ -85,7 +85,7 @@ export function takeOrdered(
   }
 }
 
-/** Walks by a bit for each match: the bits of a million rows fit the cache, their ranks do not. */
+/** Walks by marked matches: the bits of a million rows fit the cache, their ranks do not. */
 function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: Walk): void {
   const { budget } = scratch;
   const bits = markMatches(dataset, scratch, matches);
@@ -93,7 +93,7 @@ function takeMarked(dataset: Dataset, scratch: Scratch, matches: Matches, walk: 
   walk.run(bitTest(bits), budget, Infinity);
 }
 
-/** How to tell a match; `windows` are those of other orders. */
+/** Tells a match of the rows of a range; `windows` are those of other orders. */
 function rowTest(matches: Matches, windows: readonly Window[]): RowTest {
   if (matches.form === 'runs') {
     const { runs } = matches;
@@ -131,8 +131,8 @@ function select(
 }
 
 /**
- * What makes a row a match. Ranks are compared by the walk itself: its calls of functions that are
- * others for each kind of matches are not inlined, which made a window's page 1.2 times as long.
+ * What makes a row a match. The walk itself compares ranks: V8 does not inline a call whose
+ * function varies with the form of the matches, which made a window's page take 1.2 times as long.
  */
 interface RowTest {
   readonly bounds: Bounds | undefined;
@@ -141,7 +141,7 @@ interface RowTest {
   readonly cost: number;
 }
 
-/** Rows between two looks at whether the page has begun. */
+/** Rows that a walk passes between two checks whether the page is near. */
 const STRIDE = 64;
 
 const EVERYWHERE = { ranks: undefined, from: 0, to: 0 };
@@ -165,7 +165,7 @@ class Walk {
     this.#toPass = Math.min(from, behind);
   }
 
-  /** Returns false when it takes more than `most` rows to fill the page. */
+  /** Fills the page; returns false where that takes more than `most` rows. */
   run(test: RowTest, budget: Budget, most: number): boolean {
     const { cost } = test;
     const stretch = Math.ceil(budget.stretch / cost);
@@ -199,13 +199,13 @@ class Walk {
     return taken === page.length;
   }
 
-  /** Goes on by bits to a stride before the page at most: other branches would be mispredicted. */
+  /** Walks to less than a stride before the page by bits alone: branches would be mispredicted. */
   pass(bits: Int32Array, budget: Budget): void {
     const stretch = Math.ceil(budget.stretch / MARKED);
     while (!this.#pass(bits, stretch, budget)) budget.charge(stretch * MARKED);
   }
 
-  /** Passes some `most` rows at most; returns whether the page is near. */
+  /** Passes some `most` rows; returns whether the page is near. */
   #pass(bits: Int32Array, most: number, budget: Budget): boolean {
     const rows = this.#rows;
     const step = this.#step;

@@ -10,14 +10,13 @@ import {
   SPAN_SHIFT,
 } from '../common/scratch.js';
 
-/** More than this in one bucket of a few: insertion would be slow. */
+/** The most keys of a bucket: insertion of more would be slow. */
 const MOST_IN_BUCKET = 64;
 
 /**
- * Picks a window of a few matches sorted by key, ties by id: of the rows, at most {@link FEW},
- * whose keys are the first of `keys`, those at places `from` to `to - 1`, written to the front of
- * `out`. Keys lie from 0 to `most`. Returns false, and does nothing, when they lie too close
- * together for it.
+ * Sorts at most `FEW` rows by the keys in `keys`, ties by id, and writes those at places `from` to
+ * `to - 1` to the front of `out`. Keys lie within 0 to `most`. Returns false, and writes nothing,
+ * where too many keys lie close together.
  */
 export function selectFew(
   { keys, sortedKeys, sortedRows, buckets }: Selection,
@@ -29,8 +28,8 @@ export function selectFew(
   out: Uint32Array,
 ): boolean {
   const count = rows.length;
-  // ranks and squared distances of neighbours on the map are spread evenly, more or less; the scale
-  // of what is smaller than this would be infinite
+  // ranks and squared distances of neighbours on the map are spread evenly, more or less; a smaller
+  // `most` would make the scale infinite
   const scale = most > 1e-300 ? (BUCKETS - 1) / most : 0;
   buckets.fill(0);
   for (let i = 0; i < count; i++) buckets[Math.trunc(keys[i]! * scale)]!++;
@@ -47,15 +46,14 @@ export function selectFew(
     sortedKeys[place] = key;
     sortedRows[place] = rows[i]!;
   }
-  // each bucket ends by now where the next began: what comes behind that of the last place need not
-  // be sorted
+  // a bucket's start is its end by now; buckets behind that of the last place need no sorting
   const end = buckets[Math.trunc(sortedKeys[to - 1]! * scale)]!;
   sortByInsertion(sortedKeys, sortedRows, end, idRanks);
   for (let place = from; place < to; place++) out[place - from] = sortedRows[place]!;
   return true;
 }
 
-/** Sorts the first `count` keys and their rows: in no time when they are nearly sorted. */
+/** Sorts the first `count` keys and their rows, which are nearly sorted. */
 function sortByInsertion(
   keys: Float64Array,
   rows: Int32Array,
@@ -78,7 +76,7 @@ function sortByInsertion(
   }
 }
 
-/** Picks those at places `from` to `to - 1` of rows sorted by their ranks. */
+/** Sorts rows by rank, and writes those at places `from` to `to - 1` to the front of `out`. */
 export function selectRanked(
   { selection, budget }: Scratch,
   rows: Int32Array,
@@ -88,7 +86,7 @@ export function selectRanked(
   out: Uint32Array,
 ): void {
   const { ranks } = order;
-  // sorting costs some 40 ns a rank, marking 3 ns a rank and a walk over the bitmap
+  // sorting takes some 40 ns a rank, marking 3 ns a rank and a pass over the bitmap
   if (rows.length < 64 || rows.length * 37 < ranks.length / 32) {
     const sorted = rows.map((row) => ranks[row]!).sort();
     for (let i = from; i < to; i++) out[i - from] = order.rows[sorted[i]!]!;
@@ -100,13 +98,13 @@ export function selectRanked(
   );
   readBits(selection, from, to, out);
   budget.charge((to - from) * NEIGHBOUR);
-  // a page is merged out of as many rows as points were accepted
+  // where points were accepted, a page is merged out of as many more rows
   inStretches(budget, 0, to - from, SCATTERED, (first, end) => {
     for (let i = first; i < end; i++) out[i] = order.rows[out[i]!]!;
   });
 }
 
-/** Ranks are distinct and bounded: marking them in a bitmap sorts them without a comparison. */
+/** Sorts ranks, which are distinct, by marking them in a bitmap, without comparisons. */
 function markRanks(
   { bits, spans }: Selection,
   rows: Int32Array,
@@ -121,7 +119,7 @@ function markRanks(
   }
 }
 
-/** Writes the ranks at places `from` to `to - 1` of those that are marked, and clears the marks. */
+/** Writes the marked ranks at places `from` to `to - 1`, and clears the marks. */
 function readBits(selection: Selection, from: number, to: number, out: Uint32Array): void {
   const { bits, spans } = selection;
   let span = 0;

@@ -5,12 +5,12 @@ const RADIANS = Math.PI / 180;
 
 /**
  * A place that distances are measured from, as haversines: the squared sine of half the angle,
- * which grows with distance and costs neither a root nor an arc sine.
+ * which grows with distance and takes neither a root nor an arc sine.
  */
 export class Centre {
   readonly lon: Degrees;
   readonly lat: Degrees;
-  // 180 where `lon` is -180: the antimeridian by one of its two names
+  // 180 where `lon` is -180: one longitude for the antimeridian
   readonly #lon: Degrees;
   readonly #sinLat: number;
   readonly #cosLat: number;
@@ -24,15 +24,15 @@ export class Centre {
   }
 
   /**
-   * Haversine of the great circle to the point at `2 * row` of `coords`, which has longitudes and
-   * latitudes in turn. All names of a place have the same haversine.
+   * Haversine of the great circle to a row's point in `coords`, longitudes and latitudes in turn.
+   * Equal for all coordinates of the same place.
    */
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
     const lat = coords[2 * row + 1]!;
     const dLat = (lat - this.lat) * RADIANS;
     let dLon = ((lon === -180 ? 180 : lon) - this.#lon) * RADIANS;
-    // a pole has every longitude: rounding must not tell its names apart
+    // a pole has every longitude: rounding must make no difference
     if (lat === 90 || lat === -90) dLon = 0;
     if (Math.abs(dLat) < NEAR && Math.abs(dLon) < NEAR) {
       const sinLat = sineNear(dLat / 2);
@@ -46,7 +46,7 @@ export class Centre {
   }
 }
 
-/** Radians up to which the first terms of a series are exact: 60 km. */
+/** Radians, 60 km, up to which the first terms of the series are exact. */
 const NEAR = 0.01;
 
 function sineNear(angle: number): number {

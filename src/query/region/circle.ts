@@ -21,10 +21,10 @@ const EVERYWHERE: Region = {
   work: () => 0,
 };
 
-/** Relative tolerance where a bound is compared with a value of another formula. */
+/** Relative tolerance of a bound, for rounding. */
 const SLACK = 1e-12;
 
-/** A circle in metres on the WGS84 ellipsoid. `rim` decides what is near its edge. */
+/** A circle in metres on the WGS84 ellipsoid. `rim` decides about points near its edge. */
 export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
   if (circle.radius >= FARTHEST) return EVERYWHERE;
   const frame = frameOf(circle);
@@ -33,7 +33,7 @@ export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region
     : largeCircleRegion(frame, rim);
 }
 
-/** The distance to the middle of a box decides about the box where the rim is farther away. */
+/** The distance to a box's middle decides about the box, unless the rim may cross it. */
 function largeCircleRegion(frame: Box, rim: Rim): Region {
   const { west, south, east, north } = frame;
   const crosses = west > east;
@@ -49,7 +49,7 @@ function largeCircleRegion(frame: Box, rim: Rim): Region {
     contains,
 
     overlap(boxes, at) {
-      // most nodes lie nowhere near: four comparisons tell
+      // four comparisons rule out most nodes
       const minX = boxes[at]!;
       const minY = boxes[at + 1]!;
       const maxX = boxes[at + 2]!;
@@ -74,7 +74,7 @@ function largeCircleRegion(frame: Box, rim: Rim): Region {
 /** The farthest that a point of a box can be from the box's middle. */
 function reachOf(west: number, south: number, east: number, north: number): Metres {
   const least = south * north <= 0 ? 0 : Math.min(Math.abs(south), Math.abs(north));
-  // along the parallel that is nearest to the equator
+  // the box is widest along the parallel nearest to the equator
   const width = (east - west) * Math.cos(least * RADIANS);
   const height = north - south;
   return ((LARGEST_RADIUS * RADIANS) / 2) * Math.sqrt(width * width + height * height);
@@ -102,24 +102,24 @@ const LEAST_RADIUS = 1;
 const MOST_RADIUS = 100_000;
 const MOST_LATITUDE = 84;
 
-/** Whether {@link smallCircleRegion} is exact for the circle, given the rectangle that holds it. */
+/** Whether {@link smallCircleRegion} is exact for a circle, given its frame. */
 function isSmall({ lat, radius }: Circle, frame: Box): boolean {
   const isRound = radius >= LEAST_RADIUS && radius <= MOST_RADIUS;
   return isRound && Math.abs(lat) <= MOST_LATITUDE && frame.west <= frame.east;
 }
 
 /**
- * A circle so small that the ellipsoid is nearly flat on it. A distance is then the root of (M Δφ)²
- * + (N cos φ Δλ)², with the radii of curvature M and N of the latitude half-way, which are a
- * polynomial around the centre: exact to a few millionths up to 20 km, to a few thousandths in the
- * worst case, and free of trigonometry. Only points closer to the rim than its error are left to
+ * A circle so small that the ellipsoid is nearly flat on it. The square of a distance is then
+ * (M Δφ)² + (N cos φ Δλ)², with the radii of curvature M and N at the latitude half-way, which are
+ * taken from a polynomial around the centre: exact to a few millionths up to 20 km, to a few
+ * thousandths at worst, without trigonometry. Points within this error of the rim are left to
  * {@link Rim}.
  */
 function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): Region {
   const { west, south, east, north } = frame;
   const { north0, north1, east0, east1, east2 } = metricAround(lat);
 
-  // grows with the square of the radius: twice what ten million geodesics had at most
+  // twice the largest error of ten million geodesics; it grows with the square of the radius
   const error = 0.1 * (radius / EARTH_RADIUS / Math.cos(lat * RADIANS)) ** 2 + 2e-8 / radius;
   const surely = (radius * (1 - error)) ** 2;
   const possibly = (radius * (1 + error)) ** 2;
@@ -130,7 +130,7 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
   const eastSpread = Math.abs(east1) * reach + Math.abs(east2) * reach * reach;
 
   const collect: Region['collect'] = (coords, from, to, _boxes, _box, bounds, at) => {
-    // what a closure holds is loaded anew for every row
+    // a closure's variables would be loaded anew for every row
     const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
     const [left, bottom, right, top] = [west, south, east, north];
     const [n0, n1, e0, e1, e2] = [north0, north1, east0, east1, east2];
@@ -143,7 +143,7 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       const meridian = n0 + n1 * dLat;
       const parallel = e0 + (e1 + e2 * dLat) * dLat;
       const square = meridian * dLat * dLat + parallel * dLon * dLon;
-      // written in any case, to be overwritten: a branch less to mispredict
+      // written in any case and overwritten: a branch less to mispredict
       bounds[end] = row;
       bounds[end + 1] = row + 1;
       if (square > most) continue;
@@ -176,7 +176,7 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       if (nearest > possibly) return OUTSIDE;
       const farthest =
         (north0 + northSpread) * farLat * farLat + (east0 + eastSpread) * farLon * farLon;
-      // beyond the frame the bounds do not hold, but nothing there is inside
+      // the bounds do not hold beyond the frame, where nothing is inside
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
       return isFramed && farthest < surely ? INSIDE : ACROSS;
     },
@@ -184,9 +184,9 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
 }
 
 /**
- * The metric around a latitude. The square of the way north or south that is d degrees of latitude
- * long is d² (`north0` + d `north1`) square metres. That of l degrees of longitude, where it ends d
- * degrees of latitude away from where it began, is l² (`east0` + d `east1` + d² `east2`).
+ * The metric around a latitude. To a point d degrees of latitude and l degrees of longitude away,
+ * the square of the way north is d² (`north0` + d `north1`) square metres, and that of the way east
+ * l² (`east0` + d `east1` + d² `east2`).
  */
 interface Metric {
   readonly north0: number;
@@ -197,8 +197,8 @@ interface Metric {
 }
 
 /**
- * The squares of the metres in a radian along the meridian and along the parallel, and their
- * derivatives by the latitude. They are wanted half-way to a point: hence the halves.
+ * The squares of the metres of a degree along the meridian and along the parallel, and their
+ * derivatives by latitude, halved since they are needed half-way to a point.
  */
 function metricAround(lat: Degrees): Metric {
   const sin = Math.sin(lat * RADIANS);

@@ -5,29 +5,29 @@ import { ACROSS, INSIDE, OUTSIDE, type Overlap } from './overlap.js';
 /** West, south, east and north, whole numbers of {@link UNITS_PER_DEGREE}. */
 export type Corners = [west: number, south: number, east: number, north: number];
 
-/** Choosing an edge for a smaller box takes as long as this many tests of a point against it. */
+/** The cost of choosing an edge for a smaller box, in tests of a point against an edge. */
 const NARROWING = 2;
 
 /**
  * The edges of a polygon that decide about the points of a box, called near, and the parity of all
- * its other edges: with these, a point of the box is tested without a look at the whole polygon.
+ * other edges: with these a point of the box is tested without the whole polygon.
  *
- * The test is the even-odd rule: a ray from the point to the west crosses an odd number of a ring's
- * edges when the point lies in the ring. Edges to the east of the box, to its north or to its south
- * are crossed by no ray. Those to its west that reach from its southern edge to its northern one are
- * crossed by the rays of all its points: only their parity matters, one bit for each ring.
+ * The test is the even-odd rule: a point lies in a ring when a ray from it to the west crosses an
+ * odd number of the ring's edges. Edges east, north or south of the box are crossed by no ray.
+ * Edges west of the box that reach from its southern side to its northern one are crossed by the
+ * rays of all its points: only their parity matters, one bit a ring.
  */
 export class NearEdges {
-  /** The box; without bounds at first. */
+  /** The box; everywhere at first. */
   readonly corners: Corners = [-Infinity, -Infinity, Infinity, Infinity];
   readonly #ends: Float64Array;
-  // by near edge: its place in `#ends`
+  // the place of each near edge in `#ends`
   #places: Int32Array;
-  // by ring with near edges: its number, the end of its edges in `#places`, and its bit
+  // of each ring with near edges: its number, the end of its edges in `#places`, and its parity
   readonly #rings: number[] = [];
   readonly #ringEnds: number[] = [];
   readonly #odd: number[] = [];
-  /** Looks at an edge since the polygon was made. */
+  /** Looks at edges so far, shared by all of one polygon. */
   readonly #looks: { count: number };
 
   private constructor(ends: Float64Array, looks: { count: number }, room: number) {
@@ -47,7 +47,7 @@ export class NearEdges {
     return all;
   }
 
-  /** The same polygon's, to be filled by {@link narrow}. */
+  /** Near edges of the same polygon, for {@link narrow} to fill. */
   empty(): NearEdges {
     return new NearEdges(this.#ends, this.#looks, 0);
   }
@@ -67,8 +67,8 @@ export class NearEdges {
   }
 
   /**
-   * Finds out which of these edges are near to a box within this one, and writes them to `target`.
-   * Returns how the box lies to the polygon; `target` is of use only where that is ACROSS.
+   * Writes those of the edges to `target` that are near to a box within this one. Returns how the
+   * box lies to the polygon; `target` is valid only where that is ACROSS.
    */
   narrow(corners: Corners, target: NearEdges): Overlap {
     const [west, south, east, north] = corners;
@@ -83,7 +83,7 @@ export class NearEdges {
     let end = 0;
     for (let part = 0; part < this.#rings.length; part++) {
       let odd = this.#odd[part]!;
-      // edges that are kept, and crossed by the ray from the box's south-western corner
+      // parity of the kept edges that the ray from the box's south-western corner crosses
       let kept = 0;
       let touches = false;
       const first = end;
@@ -96,7 +96,7 @@ export class NearEdges {
         const ax = ends[place]!;
         const bx = ends[place + 2]!;
         if (ax > east && bx > east) continue;
-        // the box's corners that are farthest from the edge on its two sides
+        // cross products with the box's farthest corners on both sides of the edge
         const dx = bx - ax;
         const dy = by - ay;
         const a = dx * ((dx < 0 ? south : north) - ay);
@@ -128,7 +128,7 @@ export class NearEdges {
     return target.#rings.length === 0 ? INSIDE : ACROSS;
   }
 
-  /** Whether the polygon holds a point of the box, as `Region.contains` takes it. */
+  /** Whether the polygon holds a point of the box. */
   holds(coords: Float64Array, row: Row): boolean {
     const x = Math.round(coords[2 * row]! * UNITS_PER_DEGREE);
     const y = Math.round(coords[2 * row + 1]! * UNITS_PER_DEGREE);
@@ -148,7 +148,7 @@ export class NearEdges {
         const ax = ends[place]!;
         const bx = ends[place + 2]!;
         if (y === by) {
-          // its end, or anywhere on a horizontal one
+          // the end of the edge, or any place on a horizontal one
           if (x <= bx && x >= (ay === by ? ax : bx)) isOnEdge = true;
           continue;
         }
@@ -162,7 +162,7 @@ export class NearEdges {
         }
         if (side < 0) odd ^= 1;
       }
-      // the edge of the first ring is inside, that of a hole is not in the hole
+      // a point on an edge is inside: in the first ring, and not in a hole
       const ring = this.#rings[part]!;
       if (!isOnEdge && isOutside(ring, odd)) return false;
     }
@@ -170,19 +170,19 @@ export class NearEdges {
   }
 }
 
-/** Whether a place is not in the polygon for one ring: not in the first, or in a hole. */
+/** Whether a ring rules a place out: the first ring, or a hole, by the parity. */
 function isOutside(ring: number, odd: number): boolean {
   return ring === 0 ? odd === 0 : odd === 1;
 }
 
 /**
- * The edges of a polygon's rings, ring by ring. Each leads upwards, from south to north, and a
- * horizontal one from west to east: which way the ring was drawn makes no difference.
+ * The edges of a polygon, ring by ring. Each leads from south to north, a horizontal one from west
+ * to east, whichever way the ring was drawn.
  */
 interface Edges {
-  /** Longitude and latitude where an edge begins, then where it ends; whole numbers. */
+  /** Longitude and latitude of each edge's start, then of its end; whole numbers. */
   readonly ends: Float64Array;
-  /** Behind the last edge of each ring. */
+  /** The end of each ring's edges. */
   readonly ringEnds: readonly number[];
 }
 
@@ -211,9 +211,9 @@ export function edgesOf(rings: readonly Float64Array[], shift: number): Edges {
   return { ends, ringEnds };
 }
 
-/** A difference of products has the right sign where it is above this share of their sum. */
+/** A difference of products above this share of their sum has the right sign. */
 const ROUNDING = 4e-16;
-/** An exact difference takes as long as this many tests of a point against an edge. */
+/** The cost of an exact difference, in tests of a point against an edge. */
 const EXACT = 50;
 
 /** `a * b - c * d` of whole numbers, with the right sign. */

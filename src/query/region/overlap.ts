@@ -8,24 +8,24 @@ export const INSIDE = 1;
 export const ACROSS = 2;
 
 /**
- * A part of the map that boxes and points can be tested against. Its functions take an array and the
- * place of a box or a point in it, not coordinates: a double that is passed to a function which is
- * not inlined is put on the heap.
+ * A part of the map that boxes and points are tested against. Its functions take an array and a
+ * place in it, not coordinates: V8 puts a double on the heap to pass it to a function that is not
+ * inlined.
  */
 export interface Region {
-  /** Holds the whole region; from -180 to 180 where that crosses the antimeridian. */
+  /** A box around the region; from -180 to 180 where that crosses the antimeridian. */
   readonly frame: Box;
   /**
-   * How a box lies to the region; its west, south, east and north are at `at` and the places after.
-   * May say ACROSS where INSIDE or OUTSIDE is true, never the other way round.
+   * How the box whose west, south, east and north begin at `at` lies to the region. May say ACROSS
+   * where INSIDE or OUTSIDE is true, never the other way round.
    */
   overlap(boxes: Float64Array, at: number): Overlap;
-  /** Whether the region holds the point whose coordinates are at `2 * row` and the place after. */
+  /** Whether the region holds the point whose coordinates begin at `2 * row`. */
   contains(coords: Float64Array, row: Row): boolean;
   /**
-   * Tests rows `from` to `to - 1` together. Writes `row, row + 1` to `bounds`, from `at` on, for
-   * each row that the region holds, and returns where these end. `bounds` must have room for all of
-   * the rows. All of them lie in the box at `box` of `boxes`, which was found to be ACROSS.
+   * Tests rows `from` to `to - 1`, which lie in the box at `box` of `boxes`, found to be ACROSS.
+   * Writes `row, row + 1` to `bounds` from `at` on for each row that the region holds; returns
+   * where these end. `bounds` must have room for all rows.
    */
   collect(
     coords: Float64Array,
@@ -36,11 +36,11 @@ export interface Region {
     bounds: Int32Array,
     at: number,
   ): number;
-  /** Nanoseconds that geodesics and edges have taken so far, beyond the usual cost of a test. */
+  /** Nanoseconds of geodesics and edges so far, beyond the usual cost of a test. */
   work(): number;
 }
 
-/** Does what {@link Region.collect} does by single tests, for regions whose test is dear. */
+/** {@link Region.collect} by single tests, for regions whose test is dear. */
 export function collectEach(
   contains: Region['contains'],
   coords: Float64Array,

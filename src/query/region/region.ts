@@ -5,7 +5,7 @@ import { circleRegion } from './circle.js';
 import { type Corners, edgesOf, NearEdges } from './near-edges.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 
-/** The region that the filters describe; undefined where they leave the whole map. */
+/** The region of the filters; undefined where that is the whole map. */
 export function regionOf(filters: Filters): Region | undefined {
   const { boxes, circle, polygon } = filters;
   const box = boxes === undefined ? undefined : boxesRegion(boxes);
@@ -55,13 +55,13 @@ function boxRegion(box: Box): Region {
     },
 
     collect(coords, from, to, _boxes, _box, bounds, at) {
-      // what a closure holds is loaded anew for every row
+      // a closure's variables would be loaded anew for every row
       const [left, bottom, right, top] = [west, south, east, north];
       let end = at;
       for (let row = from; row < to; row++) {
         const lon = coords[2 * row]!;
         const lat = coords[2 * row + 1]!;
-        // written in any case, to be overwritten: a branch less to mispredict
+        // written in any case and overwritten: a branch less to mispredict
         bounds[end] = row;
         bounds[end + 1] = row + 1;
         end += lon >= left && lon <= right && lat >= bottom && lat <= top ? 2 : 0;
@@ -73,7 +73,7 @@ function boxRegion(box: Box): Region {
   };
 }
 
-/** Union of two regions that share places of their edges at most. */
+/** The union of two regions that overlap on their edges at most. */
 function eitherRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) || b.contains(coords, row);
@@ -96,7 +96,7 @@ function bothRegion(a: Region, b: Region): Region {
   });
 }
 
-/** A region of two. Where a box is `neutral` to one of them, the other decides about it. */
+/** A region of two. Where a box is `neutral` to one, the other decides. */
 function pairRegion(
   a: Region,
   b: Region,
@@ -129,18 +129,18 @@ function pairRegion(
   };
 }
 
-/** Nanoseconds that a look at an edge takes, most of them for branches that are mispredicted. */
+/** Nanoseconds of a look at an edge, most of them for mispredicted branches. */
 const LOOK = 8;
 
 /**
- * The area of the rings, moved east by `shift`, whole numbers of {@link UNITS_PER_DEGREE}; and what
- * it remembers of the boxes that it was asked about.
+ * The area of rings moved east by `shift`, in {@link UNITS_PER_DEGREE}. It remembers the edges near
+ * to the last boxes that it was asked about.
  */
 class PolygonRegion implements Region {
   readonly frame: Box;
   readonly #all: NearEdges;
   readonly #corners: Corners;
-  /** Boxes that are ACROSS, each within the one before it: a search goes from large to small. */
+  /** Boxes that are ACROSS, each within the one before: searches go from large to small boxes. */
   readonly #stack: NearEdges[];
   #top = 0;
   readonly #box: Corners = [0, 0, 0, 0];
@@ -168,7 +168,7 @@ class PolygonRegion implements Region {
     const top = this.#stack[this.#top]!;
     if (top.isAround(box)) return ACROSS;
     if (box[0] === box[2] && box[1] === box[3]) {
-      // points that share a place
+      // all points of the box share a place
       return top.holds(boxes, at / 2) ? INSIDE : OUTSIDE;
     }
     this.#stack[this.#top + 1] ??= this.#all.empty();
@@ -186,7 +186,7 @@ class PolygonRegion implements Region {
     bounds: Int32Array,
     at: number,
   ): number {
-    // leaves the edges that decide about the points of the box on top
+    // puts the edges near to the box on top
     this.overlap(boxes, box);
     const near = this.#stack[this.#top]!;
     const contains: Region['contains'] = (all, row) => near.holds(all, row);

@@ -6,13 +6,13 @@ import type { Degrees, Metres } from '../../model/units.js';
 const RADIANS = Math.PI / 180;
 
 /**
- * Share of a distance that an estimate is off at most, by the cosine of half its angle: twice what
- * ten million pairs of points had.
+ * The error of an estimate as a share of its distance, times the cubed cosine of half its angle:
+ * twice the largest of ten million pairs of points.
  */
 const SHARE = 6e-9;
-/** Rounding, here and in the geodesic. */
+/** Rounding errors, here and in the geodesic. */
 const ROUNDING: Metres = 1e-7;
-/** Square of that cosine below which an estimate is of no use: beyond 18,500 km. */
+/** The squared cosine of half the angle below which an estimate is useless: beyond 18,500 km. */
 const FAR = 0.0145;
 
 // nanoseconds
@@ -20,18 +20,18 @@ const ESTIMATING = 80;
 const SOLVING = 2_500;
 
 /**
- * Tells on which side of the rim of a circle points are: by an estimate with a known error, and by
- * the geodesic where that cannot decide. The place that was decided last is remembered: points that
- * share one are neighbours in memory.
+ * Tells on which side of a circle's rim points are, by an estimate with a known error, or by the
+ * geodesic where that cannot decide. Remembers the last place: points that share one are neighbours
+ * in memory.
  */
 export class Rim {
-  /** Metres that the last {@link beyond} is off at most. */
+  /** The largest possible error of the last {@link beyond}. */
   error: Metres = 0;
-  /** What a search has cost: estimates, and geodesics. */
+  /** Estimates and geodesics so far. */
   estimated = 0;
   solved = 0;
   readonly #circle: Circle;
-  // sine and cosine of the centre's reduced latitude
+  // of the centre's reduced latitude
   readonly #sin: number;
   readonly #cos: number;
   #lon: Degrees = Number.NaN;
@@ -47,15 +47,15 @@ export class Rim {
     this.#cos = cos * norm;
   }
 
-  /** Nanoseconds that all measuring has taken, more or less. */
+  /** Nanoseconds of all measuring so far. */
   get work(): number {
     return this.estimated * ESTIMATING + this.solved * SOLVING;
   }
 
   /**
-   * Length of the geodesic to the point at `2 * row` of `coords`, less the radius, by the series of
-   * Forsyth, Andoyer and Lambert to the square of the flattening: the great circle between the
-   * reduced latitudes, and what the ellipsoid adds to it.
+   * The length of the geodesic to a row's point, less the radius, by the series of Forsyth, Andoyer
+   * and Lambert to the square of the flattening: the great circle between the reduced latitudes,
+   * and what the ellipsoid adds to it.
    */
   beyond(coords: Float64Array, row: Row): Metres {
     const { lon, radius } = this.#circle;
@@ -97,7 +97,6 @@ export class Rim {
     return distance - radius;
   }
 
-  /** Whether the geodesic to a point is no longer than the radius. */
   holds(coords: Float64Array, row: Row): boolean {
     const lat = coords[2 * row + 1]!;
     // a pole is one place, whatever its longitude
