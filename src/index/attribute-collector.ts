@@ -137,7 +137,6 @@ function renumber(numbers: Uint32Array, length: number, places: Uint32Array): vo
   for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
 }
 
-/** Rows with their tags. */
 class Tagged implements RowValues {
   rows: Int32Array = new Int32Array(4_096);
   values: Uint32Array = new Uint32Array(4_096);

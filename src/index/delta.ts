@@ -26,7 +26,6 @@ export interface Delta extends OrderKeys {
   readonly ends: Uint32Array;
   /** The stored records end to end, then {@link SPARE_BYTES}. */
   readonly bytes: Uint8Array;
-  /** A view of `bytes`. */
   readonly words: DataView;
   /** {@link PROCESSED} and {@link IMAGE}. */
   readonly flags: Uint32Array;
@@ -52,7 +51,6 @@ export interface DeltaSize {
   readonly bytes: number;
 }
 
-/** An accepted point as a delta takes it. */
 export interface AcceptedPoint {
   readonly sequence: number;
   readonly point: Point;

@@ -106,7 +106,6 @@ function addPoints(kdbush: KDBush, coords: Float64Array, from: number, to: numbe
   for (let i = from; i < to; i++) kdbush.add(coords[2 * i]!, coords[2 * i + 1]!);
 }
 
-/** The keys of the rows from `from` on. */
 function keysFrom(from: Row, { keys, ranks }: Order): Float64Array {
   return Float64Array.from(ranks.subarray(from), (rank) => keys[rank]!);
 }

@@ -14,7 +14,6 @@ import {
 
 export type OrderKeys = Pick<ColumnBlock, 'id' | 'createdAt' | 'modifiedAt'>;
 
-/** All rows by id, and by each time with ties by id. */
 export interface Orders {
   readonly byId: Order;
   readonly byCreatedAt: Order;

@@ -33,7 +33,6 @@ export interface Kept {
   readonly numbers: Uint32Array;
 }
 
-/** The words of a bitmap of `count` rows. */
 export function wordsOf(count: number): number {
   return (count + 31) >>> 5;
 }
@@ -148,7 +147,7 @@ export interface TextAttribute {
   readonly postings: Postings;
 }
 
-/** Stands for "no user" among the users. */
+/** Among users: no user. */
 export const NOBODY = -1;
 
 /**

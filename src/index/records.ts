@@ -21,7 +21,6 @@ export const SPARE_BYTES = 512;
 export interface Records {
   /** Records, then {@link SPARE_BYTES}, in shared memory. */
   readonly memories: readonly Uint8Array[];
-  /** A view of each memory. */
   readonly words: readonly DataView[];
   /** The number of the memory that has each chunk. */
   readonly memoryOf: Uint32Array;

@@ -119,7 +119,7 @@ function attributeTest(
   };
 }
 
-/** Whether one of the tags, each of which has a byte 0 before it, passes. */
+/** Whether one of the tags, each behind a byte 0, passes. */
 function hasTag(texts: Buffer, from: number, to: number, test: TextTest): boolean {
   for (let start = from; start < to; ) {
     const end = endOf(texts, start + 1, to);

@@ -85,7 +85,6 @@ export class CellWalk {
     return Math.min(((this.#rank >>> this.#shift) + 1) << this.#shift, this.#to);
   }
 
-  /** Whether all rows of the current cell lie in the range. */
   #isWhole(): boolean {
     const cell = this.#rank >>> this.#shift;
     const isWholeEnd =

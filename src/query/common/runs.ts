@@ -99,7 +99,7 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     // a closure's variables would be loaded anew for every block
     const [left, bottom, right, top] = [west, south, east, north];
     const [all, most] = [boxes, budget.stretch];
-    // blocks that no point of is tested cost a look, too
+    // each block costs a look, whether or not its points are tested
     let cost = (last - firstBlock) * LOOK;
     for (let block = firstBlock; block < last; block++) {
       const at = 4 * block;
