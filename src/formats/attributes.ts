@@ -12,10 +12,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const ZERO = 0x30;
 
-/**
- * Reads the attributes out of stored records, which stand end to end and have these lengths; some
- * 200 ns each.
- */
+/** Reads the attributes of stored records, which stand end to end; some 200 ns a record. */
 export function attributesOf(records: Uint8Array, length: Uint32Array): AttributeColumns {
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
   const count = length.length;
@@ -49,7 +46,7 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
   };
 }
 
-/** Adds the numbers of the tags in bytes `from` to `to - 1`, as far as these are texts. */
+/** Adds the numbers of the tags in bytes `from` to `to - 1`, up to the first that is no text. */
 function addTags(
   bytes: Uint8Array,
   from: number,
@@ -64,7 +61,7 @@ function addTags(
   }
 }
 
-/** The number that the digits in bytes `from` to `to - 1` say. */
+/** Reads the digits in bytes `from` to `to - 1`. */
 export function wholeNumber(bytes: Uint8Array, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at++) number = number * 10 + (bytes[at]! - ZERO);
@@ -77,19 +74,19 @@ function utf8(bytes: string): string {
 
 const FIRST_SLOTS = 256;
 const FIRST_BYTES = 2_048;
-/** Drawn for each process: nobody can choose texts that share their slots. */
+/** Random, so that nobody can choose texts that share their slots. */
 const SEED = randomInt(2 ** 32);
 
-/** Numbers texts by their bytes while records are read: strings would take 100 ns each to make. */
+/** Numbers texts by their bytes, from 0: making a string of each would take 100 ns. */
 export class TextNumbers {
-  /** The number of the text in each slot, -1 where there is none; a power of two of slots. */
+  /** The number of the text in each slot, or -1; a power of two of slots. */
   #slots = new Int32Array(FIRST_SLOTS).fill(-1);
-  /** By number: the hash of the text, and where it ends in the bytes. */
+  /** The hash of each text, and its end in the bytes. */
   readonly #hashes: number[] = [];
   readonly #ends: number[] = [];
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
 
-  /** The number of the text in bytes `from` to `to - 1`, in the order in which texts are met. */
+  /** The number of the text in bytes `from` to `to - 1`, which is added where it is new. */
   add(source: Uint8Array, from: number, to: number): number {
     let hash = SEED ^ (to - from);
     for (let i = from; i < to; i++) hash = Math.imul(hash ^ source[i]!, 0x01000193);
@@ -111,7 +108,7 @@ export class TextNumbers {
     return this.add(bytes, 0, bytes.length);
   }
 
-  /** The texts by number; the characters of each stand for its bytes. */
+  /** The texts by number; their characters stand for bytes. */
   keys(): string[] {
     return this.#ends.map((end, i) => this.#bytes.toString('latin1', this.#ends[i - 1] ?? 0, end));
   }
@@ -149,13 +146,13 @@ export class TextNumbers {
   }
 }
 
-/** Whether the text of a JSON string, bytes `from` to `to - 1`, has escapes. */
+/** Whether the text of a JSON string in bytes `from` to `to - 1` has escapes. */
 export function hasEscape(source: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) if (source[at] === BACKSLASH) return true;
   return false;
 }
 
-/** The text that JSON has in these bytes, between its quotes. */
+/** The text of a JSON string whose bytes `from` to `to - 1` stand between its quotes. */
 export function textOf(source: Uint8Array, from: number, to: number): string {
   return JSON.parse(`"${Buffer.from(source.subarray(from, to))}"`);
 }

@@ -2,10 +2,7 @@ import { type Point, textsOf } from '../model/point.js';
 import type { Degrees, Microseconds } from '../model/units.js';
 import { UnstoredRecord } from './record-layout.js';
 
-/**
- * A run of points as snapshots carry them, column by column; index `i` of every column is one
- * point. Points stand in the order of their file.
- */
+/** A run of points in the order of their file, column by column. */
 export interface ColumnBlock {
   readonly count: number;
   readonly id: Float64Array;
@@ -15,21 +12,21 @@ export interface ColumnBlock {
   /** {@link Microseconds} since the epoch. */
   readonly createdAt: Float64Array;
   readonly modifiedAt: Float64Array;
-  /** Bytes of each point's stored record. */
+  /** The bytes of each stored record. */
   readonly length: Uint32Array;
-  /** What the records say besides, where the file has columns of that, too. */
+  /** Undefined where the file has no columns of them. */
   readonly attributes?: AttributeColumns | undefined;
 }
 
 /**
- * What filters may ask of points besides place and times. Texts stand once for the whole block, as
- * JSON has them between its quotes, and points have their numbers.
+ * What filters ask for besides place and times. Texts stand once in a block, as JSON has them
+ * between its quotes; points have their numbers.
  */
 export interface AttributeColumns {
   readonly statusTexts: readonly string[];
   readonly status: Uint32Array;
   readonly flags: Uint8Array;
-  /** -1 where there is none. */
+  /** -1 where there is no user. */
   readonly createdBy: Float64Array;
   readonly tagTexts: readonly string[];
   readonly tagCounts: Uint32Array;
@@ -37,7 +34,7 @@ export interface AttributeColumns {
   readonly tags: Uint32Array;
 }
 
-/** The same run with the stored record of each point, end to end, nothing between. */
+/** A block with the stored records of its points end to end. */
 export interface PointBlock extends ColumnBlock {
   readonly records: Uint8Array;
 }
@@ -61,7 +58,7 @@ export function blockOf(
   return { count, ...columns } as unknown as ColumnBlock;
 }
 
-/** The memory of a block, to be given to another thread. */
+/** The memory of a block, to transfer to another thread. */
 export function memoryOfBlock({ records, ...columns }: PointBlock): ArrayBuffer[] {
   const all = [records, ...COLUMN_NAMES.map((name) => columns[name])];
   return all.map(({ buffer }) => buffer as ArrayBuffer);
@@ -75,10 +72,9 @@ export function allocateColumns(count: number): ColumnBlock {
 
 export const MAX_BLOCK_POINTS = 65_536;
 
-/** A record's JSON may not be longer: 4,096 of the longest fit a gibibyte, stored. */
+/** The most bytes of a record as JSON: 4,096 of the longest, stored, fit a gibibyte. */
 export const MAX_RECORD_BYTES = 262_142;
 
-/** What the columns of a block say of a point, and its record. */
 export interface PointColumns {
   readonly id: number;
   readonly lat: number;
@@ -95,13 +91,13 @@ export function columnsOf(point: Point): PointColumns {
   return { id, lat: Number(lat), lon: Number(lon), ...times, record };
 }
 
-/** Records of a block; the next one that does not fit begins another. */
+/** The most bytes of records in a block. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
-/** Memory that is asked for has garbage collected, used or not: a small file gets little. */
+/** Allocations cause garbage collections, used or not: a small file gets little memory. */
 const FIRST = { points: 2_048, bytes: 512 * 1024 } as const;
 
-/** Collects points into blocks, in memory that the system hands out as it is written to. */
+/** Collects points into blocks. */
 export class BlockBuilder {
   #columns = allocateColumns(FIRST.points);
   #records = Buffer.allocUnsafeSlow(FIRST.bytes);
@@ -136,7 +132,7 @@ export class BlockBuilder {
     this.#records.set(records);
   }
 
-  /** What has been collected since the last block; undefined when that is nothing. */
+  /** The points since the last block; undefined where there are none. */
   take(): PointBlock | undefined {
     const count = this.#count;
     if (count === 0) return undefined;

@@ -1,28 +1,26 @@
 import type { _Object, paginateListObjectsV2, S3 } from '@aws-sdk/client-s3';
 import { InputError } from '../model/quote.js';
 
-/** A bucket of S3, or of a store that speaks like it, and what an address names in it. */
+/** A bucket of S3 or of a compatible store, and what an address names in it. */
 export interface Bucket {
   readonly client: S3;
   readonly name: string;
-  /** What stands behind the bucket's name: a key, or a prefix of keys. */
+  /** A key, or a prefix of keys. */
   readonly path: string;
   readonly paginate: typeof paginateListObjectsV2;
 }
 
 const PACKAGE = '@aws-sdk/client-s3';
-/** How long a store may take to take a connection. */
 const CONNECTION_MS = 5_000;
 
-/** Whether a setting names a bucket rather than a file or folder. */
 export function isBucket(address: string): boolean {
   return address.startsWith('s3://');
 }
 
 /**
- * Opens `s3://bucket/path`, where the path may be empty. Region, credentials and endpoint are those
- * of the usual environment; nothing is asked yet. Throws an InputError where the client is not
- * installed or the address is none.
+ * Opens `s3://bucket/path`, where the path may be empty, without a request. Region, credentials and
+ * endpoint come from the SDK's environment variables. Throws an InputError where the SDK is not
+ * installed or the address is malformed.
  */
 export async function openBucket(address: string): Promise<Bucket> {
   const [, name, path] = /^s3:\/\/([^/]+)\/(.*)$/.exec(address) ?? [];
@@ -35,14 +33,14 @@ export async function openBucket(address: string): Promise<Bucket> {
   });
   const { AWS_ENDPOINT_URL: any, AWS_ENDPOINT_URL_S3: own } = process.env;
   const client = new sdk.S3({
-    // other vendors' names of hosts have no buckets
+    // other vendors do not resolve host names with a bucket
     forcePathStyle: (own ?? any) !== undefined,
     requestHandler: { connectionTimeout: CONNECTION_MS },
   });
   return { client, name, path, paginate: sdk.paginateListObjectsV2 };
 }
 
-/** All objects below a prefix; with a delimiter only those whose keys have none behind it. */
+/** All objects below a prefix; with a delimiter, those whose keys have none behind the prefix. */
 export async function listBucket(
   { client, name, paginate }: Bucket,
   prefix: string,
@@ -57,7 +55,7 @@ export async function listBucket(
   return found;
 }
 
-/** The status that a store answered an error with; undefined where it did not answer. */
+/** The HTTP status of a store's error; undefined where the store did not answer. */
 export function storeStatus(error: unknown): number | undefined {
   return (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode;
 }

@@ -2,16 +2,16 @@ import { randomInt } from 'node:crypto';
 import { release } from '../model/memory.js';
 
 const FIRST_SLOTS = 1024;
-/** Slots are doubled when more than this share is taken. */
+/** The share of taken slots from which slots are doubled. */
 const FULL = 0.7;
-/** Marks a free slot: no id is 0. */
+/** A free slot: no id is 0. */
 const FREE = 0;
 
 /** A set of ids, whole numbers from 1 to 2^53 - 1, at 11 to 23 bytes each. */
 export class IdSet {
   #slots: Float64Array = new Float64Array(FIRST_SLOTS);
   #size = 0;
-  // drawn for each set: nobody can choose ids that share their slots
+  // random, so that nobody can choose ids that share their slots
   readonly #seed = randomInt(2 ** 32);
   readonly #lowFactor = randomInt(2 ** 31) * 2 + 1;
   readonly #highFactor = randomInt(2 ** 31) * 2 + 1;
@@ -20,12 +20,12 @@ export class IdSet {
     return this.#size;
   }
 
-  /** Forgets the ids, and takes no more; how many they were is still known. */
+  /** Gives the memory back; only `size` may be used afterwards. */
   forget(): void {
     release(this.#slots);
   }
 
-  /** False when the set has it already. */
+  /** Returns false where the set has the id. */
   add(id: number): boolean {
     const slot = this.#find(id);
     if (this.#slots[slot] === id) return false;
@@ -35,7 +35,7 @@ export class IdSet {
     return true;
   }
 
-  /** The slot that holds the id, else the free one where it belongs. */
+  /** The slot of the id, or the free one where it belongs. */
   #find(id: number): number {
     const mask = this.#slots.length - 1;
     let slot = this.#hash(id) & mask;
@@ -50,7 +50,7 @@ export class IdSet {
     release(old);
   }
 
-  /** Every bit of the id moves the low bits, which choose the slot. */
+  /** Mixes all bits of the id into the low ones, which choose the slot. */
   #hash(id: number): number {
     const high = Math.imul(Math.floor(id / 2 ** 32), this.#highFactor);
     let bits = Math.imul((id | 0) ^ high ^ this.#seed, this.#lowFactor);

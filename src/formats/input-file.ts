@@ -2,7 +2,7 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { InputError } from '../model/quote.js';
 import { unreadable } from './system-files.js';
 
-/** A file that is read at any places. */
+/** A file that is read at any position. */
 export class InputFile {
   readonly path: string;
   readonly size: number;
@@ -11,11 +11,11 @@ export class InputFile {
   readonly #fd: number;
   #isOpen = true;
 
-  /** Throws an InputError when there is no such file, or it is none that can be read. */
+  /** Throws an InputError where there is no such file or it cannot be read. */
   constructor(path: string) {
     this.path = path;
     try {
-      // before it is opened: opening a pipe would wait for its other end
+      // before opening: to open a pipe would wait for its other end
       const stats = statSync(path);
       if (stats.isDirectory()) throw new Error('it is a folder');
       if (!stats.isFile()) throw new Error('it is no regular file');
@@ -28,7 +28,7 @@ export class InputFile {
     this.modifiedAt = Math.floor(mtimeMs);
   }
 
-  /** Fills memory from `position` on; returns how many bytes there were. Throws an InputError. */
+  /** Reads from `position` on; returns the number of bytes. Throws an InputError. */
   readInto(memory: Uint8Array, position: number): number {
     if (!this.#isOpen) throw new Error('the snapshot is closed');
     let done = 0;
@@ -42,14 +42,14 @@ export class InputFile {
     return done;
   }
 
-  /** Throws an InputError where the file was written to since it was opened. */
+  /** Throws an InputError where the file has changed since it was opened. */
   requireUnchanged(): void {
     const { size, mtimeMs } = fstatSync(this.#fd);
     if (size === this.size && Math.floor(mtimeMs) === this.modifiedAt) return;
     throw new InputError(`${this.path}: it changed while it was read`);
   }
 
-  /** It may be closed already. */
+  /** May be called again. */
   close(): void {
     if (this.#isOpen) closeSync(this.#fd);
     this.#isOpen = false;

@@ -1,13 +1,13 @@
-/** Points of a leaf of the kd-tree at most, less one. */
+/** The most points of a leaf of the kd-tree, less one. */
 export const KD_NODE_SIZE = 16;
 
 type Bounds = readonly [west: number, south: number, east: number, north: number];
 
 /**
  * Whether points, lon and lat in turn, stand in the order of a kd-tree as KDBush lays it out: the
- * middle of a range, at `(left + right) >> 1`, is its median by longitude, half of the others
- * before it and half behind; so are the halves by latitude, and so on in turn down to leaves. Equal
- * ones may stand on either side. One pass, which ends at the first point out of place.
+ * middle of a range, at `(left + right) >> 1`, is its median by longitude, the middle of each half
+ * is that half's median by latitude, and so on in turn down to leaves. Equal ones may stand on
+ * either side. Ends at the first point out of place.
  */
 export function isInKdOrder(coords: Float64Array): boolean {
   function isSubtree(left: number, right: number, axis: 0 | 1, bounds: Bounds): boolean {

@@ -9,61 +9,59 @@ import {
 import { CANONICAL_BYTES } from '../model/timestamp.js';
 
 /**
- * A record is stored as its values alone, some 160 bytes where its JSON has 280: in memory, in
- * packed files and in what threads pass on. It is the JSON of docs/snapshot-format.md without names,
- * quotes of texts and brackets of tags, behind a head that says how long each value is:
+ * A record stored as its values alone, some 160 bytes where its JSON has 280: in memory, in packed
+ * files and between threads. It is the JSON of docs/snapshot-format.md without names, quotes of
+ * texts and brackets of tags, behind a head with the length of each value:
  *
  *     flags              the bits below
- *     id, lat            digits of the id, and 32 × what `lat` has beyond 10 bytes
+ *     id, lat            digits of the id, and 32 × the bytes of `lat` beyond 10
  *     created_by, lon    likewise, 0 digits where there is no user
  *     status, comment, image, tags   2 bytes of 7 bits each, the low ones first, or 3 if `LONG`
  *
- * Bytes of a head are below 128, so that a stored record read in words of eight bytes never has the
- * bytes of a NaN, which a copy need not keep; no UTF-8 text has them either.
+ * Bytes of a head are below 128, so that no eight bytes of a record are those of a NaN, which a
+ * copy as a float may change; those of UTF-8 text never are.
  */
 export type StoredRecord = Uint8Array;
 
 export const PROCESSED = 1;
 /** `modified_at` is `created_at`, and is not stored. */
 export const SAME_TIMES = 2;
-/** A text or the tags have more bytes than two bytes of a head can say. */
+/** A text or the tags are too long for two bytes of a head. */
 export const LONG = 4;
 const IMAGE = 8;
 const USER = 16;
 const TAGS = 32;
 const ALL_FLAGS = 63;
 
-/** Of a head, before the lengths of texts. */
+/** The bytes of a head before the lengths of texts. */
 const FIXED_BYTES = 3;
 const TEXTS = 4;
 export const BITS = 7;
 const LOW_BITS = 127;
-/** Of a head, where no text is long. */
+/** The bytes of a head where no text is long. */
 export const SHORT_HEAD_BYTES: number = FIXED_BYTES + 2 * TEXTS;
 const MOST_SHORT = 2 ** (2 * BITS) - 1;
-/** Digits of a number and what a coordinate has beyond the least share a byte of a head. */
+/** The digits of a number and the extra bytes of a coordinate share a byte of a head. */
 export const DIGITS_BITS = 5;
 export const DIGITS = 31;
 export const LEAST_DEGREES: number = '0.00000000'.length;
 const MOST_DIGITS = 16;
 
-/** Of the head of a record with these flags. */
 export function headBytes(flags: number): number {
   return FIXED_BYTES + TEXTS * (flags & LONG ? 3 : 2);
 }
 
-/** Of what a record with these flags ends with: its times. */
+/** The bytes of both times, with which a record ends. */
 export function timeBytes(flags: number): number {
   return flags & SAME_TIMES ? CANONICAL_BYTES : 2 * CANONICAL_BYTES;
 }
 
-/** Of the shortest record: an id of one digit, and a status. */
+/** The bytes of the shortest record: an id of one digit, and a status. */
 export const LEAST_RECORD_BYTES: number =
   SHORT_HEAD_BYTES + 2 + 2 * LEAST_DEGREES + CANONICAL_BYTES;
 
-/** A record whose values are known, and what it takes to store it. */
 export class UnstoredRecord {
-  /** Bytes of the stored record. */
+  /** The bytes of the stored record. */
   readonly length: number;
   readonly #texts: RecordTexts;
   readonly #flags: number;
@@ -85,7 +83,7 @@ export class UnstoredRecord {
     this.length = headBytes(this.#flags) + free + numbers + timeBytes(this.#flags);
   }
 
-  /** Bytes of the record's JSON. */
+  /** The bytes of the record as JSON. */
   get renderedLength(): number {
     return this.length + MORE[this.#flags]!;
   }
@@ -96,7 +94,6 @@ export class UnstoredRecord {
     return stored;
   }
 
-  /** Writes the stored record to `target` from `at` on. */
   storeAt(target: Buffer, at: number): void {
     const flags = this.#flags;
     const { id, status, comment, image, lat, lon, createdBy, tags } = this.#texts;
@@ -144,14 +141,14 @@ const TAGS_MEMBER = memberOf('tags');
 const CREATED_AT = memberOf('created_at');
 const MODIFIED_AT = memberOf('modified_at');
 
-/** Where the values of one stored record after the other are, by {@link memberOf}. */
+/** The places of a stored record's values, by {@link memberOf}; used for one record at a time. */
 export class Members {
   readonly starts: Int32Array = new Int32Array(RECORD_KEYS.length);
-  /** 0 where the record has no such key, and of `is_processed`. */
+  /** 0 for `is_processed`, and where the record has no such key. */
   readonly ends: Int32Array = new Int32Array(RECORD_KEYS.length);
   isProcessed = false;
 
-  /** Finds the values of the record that begins at byte `at`; places are counted from byte 0. */
+  /** Finds the values of the record at byte `at`; places count from byte 0. */
   find(record: Uint8Array, at = 0): void {
     const flags = record[at]!;
     const [digits, user] = [record[at + 1]!, record[at + 2]!];
@@ -182,7 +179,6 @@ export class Members {
   }
 }
 
-/** A length of a head, in `width` bytes. */
 function lengthAt(record: Uint8Array, at: number, width: number): number {
   const length = record[at]! | (record[at + 1]! << BITS);
   return width === 2 ? length : length | (record[at + 2]! << (2 * BITS));
@@ -190,7 +186,7 @@ function lengthAt(record: Uint8Array, at: number, width: number): number {
 
 const checked = new Members();
 
-/** Whether bytes `from` to `to - 1` are a stored record, whatever its values are. */
+/** Whether bytes `from` to `to - 1` are laid out as a stored record, whatever its values. */
 export function isStored(bytes: Uint8Array, from: number, to: number): boolean {
   checked.find(bytes, from);
   const { starts, ends } = checked;
@@ -209,7 +205,7 @@ export function isStored(bytes: Uint8Array, from: number, to: number): boolean {
   );
 }
 
-/** What stands before and behind each value, in JSON. */
+/** What JSON has before and behind each value. */
 const AROUND = RECORD_KEYS.map((key, member) => {
   const isList = member === TAGS_MEMBER;
   const isNumber = member === ID || member === CREATED_BY;
@@ -220,7 +216,7 @@ const FLAGS = [false, true].map((flag) => {
   return { before: Buffer.from(`"is_processed":${flag}`), after: Buffer.alloc(0) };
 });
 
-/** How many bytes more than a stored record its JSON has, by flags. */
+/** The bytes that JSON has more than a stored record, by flags. */
 const MORE = Int32Array.from({ length: ALL_FLAGS + 1 }, (_, flags) => {
   const absent = new Set([IS_PROCESSED]);
   if (!(flags & IMAGE)) absent.add(IMAGE_MEMBER);
@@ -234,18 +230,17 @@ const MORE = Int32Array.from({ length: ALL_FLAGS + 1 }, (_, flags) => {
   return names - headBytes(flags) + (flags & SAME_TIMES ? CANONICAL_BYTES : 0);
 });
 
-/** The same of a record without image, user and tags, which others are close to. */
+/**
+ * The bytes that JSON has more for a record without image, user and tags; others have similar ones.
+ */
 export const NAMES_BYTES: number = MORE[0]!;
 
-/** Bytes of the JSON of a record that is stored in `length` bytes from `at` on. */
+/** The bytes as JSON of a record that is stored in `length` bytes from `at` on. */
 export function renderedLength(record: Uint8Array, length: number = record.length, at = 0): number {
   return length + MORE[record[at]! & ALL_FLAGS]!;
 }
 
-/**
- * Writes the members of these numbers, ascending, as JSON with commas between them; returns where
- * they end in `target`.
- */
+/** Writes members, by ascending numbers, as JSON with commas between; returns their end. */
 export function writeMembers(
   record: Uint8Array,
   members: Members,
@@ -266,10 +261,10 @@ export function writeMembers(
   return end;
 }
 
-/** Writes a record with some of its keys to `target` from `at` on; returns where it ends. */
+/** Writes a record as JSON to `target` from `at` on; returns its end. */
 export type WriteRecord = (record: StoredRecord, target: Uint8Array, at: number) => number;
 
-/** Makes what writes the JSON of records with these keys and no others. */
+/** Makes a function that writes records with these keys only. */
 export function createProjection(keys: readonly RecordKey[] = RECORD_KEYS): WriteRecord {
   const members = new Members();
   const numbers = keys.map(memberOf);
@@ -282,7 +277,7 @@ export function createProjection(keys: readonly RecordKey[] = RECORD_KEYS): Writ
   };
 }
 
-/** Makes what shows the JSON of records with these keys, all where undefined. */
+/** Makes a function that renders records with these keys only. */
 export function showing(keys?: readonly RecordKey[]): (record: StoredRecord) => Buffer {
   const project = createProjection(keys);
   return (record) => {
@@ -291,5 +286,4 @@ export function showing(keys?: readonly RecordKey[]): (record: StoredRecord) => 
   };
 }
 
-/** The JSON of a record. */
 export const rendered: (record: StoredRecord) => Buffer = showing();

@@ -14,86 +14,84 @@ export type SnapshotFormat =
 /** The text `waypost` as MessagePack: the first eight bytes of every native file. */
 export const MAGIC: Uint8Array = Uint8Array.of(0xa7, 0x77, 0x61, 0x79, 0x70, 0x6f, 0x73, 0x74);
 
-/** What reading a snapshot found; complete once its blocks have been read to the end. */
+/** What reading a snapshot to its end found. */
 export interface LoadReport {
   readonly format: SnapshotFormat;
   readonly points: number;
   /** Records left out because they broke a rule. */
   readonly invalid: number;
-  /** Of the first of these: where each stands, then all that is wrong with it. */
+  /** The place of each of the first invalid records, then all that is wrong with it. */
   readonly problems: readonly string[];
-  /** Keys that records may not have, dropped, with how often each was seen. */
+  /** How often each key was dropped that records may not have. */
   readonly unknownKeys: Readonly<Record<string, number>>;
-  /** Times without an offset, where there are some, and the time zone that they were read by. */
+  /** The number of times without an offset, and the time zone that they were read in. */
   readonly localTimes?: { readonly count: number; readonly zone: string };
   readonly notifications: readonly Notification[];
-  /** Why the file is a page of a longer list; undefined where it is all of one. */
+  /** Why the file is a page of a longer list; undefined where it is a whole one. */
   readonly page: string | undefined;
-  /** Changes whenever the content does: hexadecimal, the same for the same bytes. */
+  /** A digest of the content, in hexadecimal. */
   readonly digest: string;
-  /** When the export was made, in milliseconds: what the file says, else its mtime. */
+  /** When the export was made, in milliseconds: as the file says, else its mtime. */
   readonly createdAt: number;
   readonly watermark?: Watermark | undefined;
 }
 
-/** Names posts: all of a journal up to a sequence. */
+/** Stands for all posts of a journal up to a sequence. */
 export interface Watermark {
-  /** The name of the journal; empty where the file does not say. */
+  /** Empty where the file does not name the journal. */
   readonly journal: string;
   readonly sequence: number;
 }
 
-/** Called while a file is read, with bytes of it read so far and in all. */
 export type Progress = (bytesRead: number, bytesTotal: number) => void;
 
 export interface ReadOptions {
-  /** How many invalid records are left out before the file is refused; 0 refuses the first. */
+  /** The most invalid records that are left out; one more refuses the file. */
   readonly maxInvalid?: number;
   readonly timeZone?: string | undefined;
-  /** When rows were exported, in milliseconds; the time of their file where absent. */
+  /** When rows were exported, in milliseconds; the file's mtime where absent. */
   readonly exportedAt?: number | undefined;
-  /** How many may read a large file of rows at the same time; 1 where absent. */
+  /** The most threads that read a large file of rows; 1 where absent. */
   readonly threads?: number;
   readonly onProgress?: Progress;
 }
 
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
-  /** Which posts the file has, or leaves out on purpose; undefined where it does not say. */
+  /** The posts that the file has, or leaves out on purpose. */
   readonly watermark?: Watermark | undefined;
   /**
-   * The points, block by block, in constant memory. Throws an InputError when the file is broken,
-   * or, at its end, when it has more invalid records than allowed.
+   * The points, block by block, in constant memory. Throws an InputError where the file is broken,
+   * and at its end where it has more invalid records than allowed.
    */
   blocks(): AsyncIterable<PointBlock>;
-  /** Throws if the blocks have not been read to the end. */
+  /** Throws where the blocks have not been read to the end. */
   report(): LoadReport;
   close(): void;
 }
 
 /**
- * A native file can also be read in two passes, first all columns, then all records, which lets a
- * builder put each record where it belongs without holding the file twice.
+ * A native file can also be read in two passes, first all columns, then all records: so a builder
+ * reads records straight to their place.
  */
 export interface TwoPassReader extends SnapshotReader {
   readonly format: 'native';
-  /** As the header says; checked against the blocks at the end. */
+  /** The header's count, which is checked at the end. */
   readonly count: number;
-  /** The columns of each block; valid until the next are asked for. */
+  /** The columns of each block, valid until the next block. */
   columns(): Iterable<ColumnBlock>;
   /**
-   * Reads the records to where they are wanted, once: `memoryOf` is asked for the memory of points
-   * `from` to `to - 1` of the file, in pieces of which none cuts a record in two.
+   * Reads all records, once, to the memory that `memoryOf` has for points `from` to `to - 1` of the
+   * file, in pieces that cut no record in two.
    */
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void;
 }
 
-/** What may be taken though it is most likely a mistake. */
 export interface Leniency {
   readonly allowEmpty?: boolean | undefined;
 }
 
-/** Why a sound file is still not taken, with the way out; undefined where it is. */
+/** Why a sound file is refused, with the cure; undefined where it is taken. */
 export function doubtOf(
   { page, points, invalid }: LoadReport,
   { allowEmpty = false }: Leniency,

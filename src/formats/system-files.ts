@@ -43,7 +43,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'the name is too long for the folder',
 };
 
-/** The error for what the system does not let us write; `error` itself where it is another. */
+/** An InputError for an error of the system; any other error as it is. */
 export function unwritable(path: string, folder: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;
@@ -52,20 +52,20 @@ export function unwritable(path: string, folder: string, error: unknown): unknow
   return new InputError(`${path}: cannot be written: ${reason}`, { cause: error });
 }
 
-/** Writes all of the bytes behind what was written last: the system may take some at a time. */
+/** Writes all bytes, of which the system may take some at a time. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
 const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;
-/** One that is its process's alone has the number of that process. */
+/** The name of a temporary file that only its process uses has the process's number. */
 const OWNED = /^\.waypost-(\d+)-[0-9a-f]{16}\.tmp/;
-/** Milliseconds after which nobody writes to a temporary file any more. */
+/** Milliseconds after which a temporary file is abandoned. */
 const ABANDONED_AFTER = 24 * 60 * 60 * 1000;
 
 /**
- * Hidden, so that nobody who watches the folder takes it for a snapshot. With `isOwned` it is no
- * longer of use to anybody when this process has ended.
+ * A hidden name, so that nobody who watches the folder takes the file for a snapshot. With
+ * `isOwned` the file may be removed once this process has ended.
  */
 export function temporaryIn(folder: string, isOwned = false): string {
   const owner = isOwned ? `${process.pid}-` : '';
@@ -73,15 +73,15 @@ export function temporaryIn(folder: string, isOwned = false): string {
 }
 
 /**
- * Removes temporary files that a killed process has left: nothing was written to them for a day, or
- * their owner has ended. To be called before this process makes owned ones in the folder.
+ * Removes temporary files of killed processes: those that nothing was written to for a day, and
+ * those whose owner has ended. Must be called before this process makes owned ones in the folder.
  */
 export function removeLeftovers(folder: string): void {
   let names: string[];
   try {
     names = readdirSync(folder);
   } catch {
-    // whoever writes into it will say so
+    // writing into the folder will tell
     return;
   }
   for (const name of names) {
@@ -94,12 +94,12 @@ export function removeLeftovers(folder: string): void {
       if (!stats.isFile()) continue;
       if (isOver || stats.mtimeMs < Date.now() - ABANDONED_AFTER) unlinkSync(path);
     } catch {
-      // gone by now, or somebody else's to remove
+      // the file is gone, or somebody else's
     }
   }
 }
 
-/** Whether the process of a number has ended; in a container the next one may have its number. */
+/** Own files are of an earlier process: in a container the next one may have the same number. */
 function hasEnded(pid: number): boolean {
   if (pid === process.pid) return true;
   try {
@@ -115,16 +115,14 @@ const flush = promisify(fsync);
 const ANYBODY = 0o666;
 
 /**
- * Writes a file so that its name only ever stands for the old content or the whole new one, even
- * through a power cut: `write` fills a temporary file in the same folder, which takes the name once
- * it is on disk. If `write` throws, or `signal` is aborted, the old file stays and the temporary
- * one is removed. Nobody reads the temporary file who may not read the old one, whose permissions
- * and, as far as the system allows, owner the new one has. A symbolic link
- * keeps pointing where it does; its target is replaced, or made. What processes that were killed
- * have left in the folder is removed, too.
+ * Writes a file so that its name stands for the old content or the whole new one, even through a
+ * power cut: `write` fills a temporary file in the same folder, which takes the name once it is on
+ * disk. Where `write` throws or `signal` is aborted, the old file stays. The new file, from the
+ * start, has the permissions of the old one and, where the system allows it, its owner. A symbolic
+ * link stays; its target is replaced or made. Leftovers of killed processes are removed.
  *
- * Throws what `write` threw, the reason of `signal`, or an InputError when the folder, its
- * permissions or the disk do not allow it, or where a database would be lost.
+ * Throws what `write` threw, the reason of `signal`, or an InputError where the folder, its
+ * permissions or the disk do not allow it, or a database would be lost.
  */
 export async function writeAtomically<T>(
   path: string,
@@ -148,7 +146,7 @@ export async function writeAtomically<T>(
     try {
       if (old !== undefined) keepRights(temporary, old);
       await flush(fd);
-      // the descriptor is gone even where closing it tells of an error
+      // the descriptor is gone even where closing fails
       open = false;
       closeSync(fd);
       signal?.throwIfAborted();
@@ -161,19 +159,19 @@ export async function writeAtomically<T>(
   } catch (error) {
     if (open) closeSync(fd);
     rmSync(temporary, { force: true });
-    // what `write` read may have failed as well: only a failed write is ours to explain
+    // what `write` reads may fail, too: only a failed write is explained
     throw (error as NodeJS.ErrnoException).syscall === 'write'
       ? unwritable(path, folder, error)
       : error;
   }
 }
 
-/** What the name stands for now: the file to replace, if there is one. */
+/** The file that the name stands for, and the old one, if there is one. */
 function inspect(path: string): { target: string; old: Stats | undefined } {
   const target = replacedFile(path);
   let old: Stats;
   try {
-    // what leads to a pipe, as /dev/stdout may, has no target with a name
+    // a link to a pipe, as /dev/stdout may be, has no target with a name
     old = statSync(path);
   } catch {
     return { target, old: undefined };
@@ -187,7 +185,6 @@ function inspect(path: string): { target: string; old: Stats | undefined } {
   return { target, old };
 }
 
-/** What each SQLite database begins with. */
 export const DATABASE_MARK = 'SQLite format 3\0';
 
 function isDatabase(path: string): boolean {
@@ -198,7 +195,7 @@ function isDatabase(path: string): boolean {
   }
 }
 
-/** The first bytes of a file, as many as {@link DATABASE_MARK} has, a character each. */
+/** The first bytes of a file, as many as {@link DATABASE_MARK}, a character a byte. */
 export function beginningOf(path: string): string {
   const fd = openSync(path, 'r');
   try {
@@ -209,9 +206,9 @@ export function beginningOf(path: string): string {
   }
 }
 
-/** Gives a file the permissions of the one that it replaces, and, where that is allowed, its owner. */
+/** Gives a file the permissions of another and, where the system allows it, its owner. */
 export function keepRights(path: string, { mode, uid, gid }: Stats): void {
-  // the process's umask may have taken some away
+  // the umask may have taken some away
   chmodSync(path, mode & 0o777);
   try {
     chownSync(path, uid, gid);
@@ -220,7 +217,7 @@ export function keepRights(path: string, { mode, uid, gid }: Stats): void {
   }
 }
 
-/** The file that a name stands for. Throws an InputError where its links lead nowhere. */
+/** {@link targetOf}, but throws an InputError. */
 export function replacedFile(path: string): string {
   try {
     return targetOf(path);
@@ -229,7 +226,7 @@ export function replacedFile(path: string): string {
   }
 }
 
-/** Windows opens no folders, and needs none to be flushed. */
+/** Windows does not open folders, and needs no flush of them. */
 const NEEDS_FLUSHES = process.platform !== 'win32';
 
 /** Waits until names that were made, renamed or removed in a folder are on disk. */
@@ -243,7 +240,7 @@ export function flushFolder(folder: string): void {
   }
 }
 
-/** The same, while this thread does other things. */
+/** {@link flushFolder}, while this thread does other things. */
 export async function flushFolderAside(folder: string): Promise<void> {
   if (!NEEDS_FLUSHES) return;
   const handle = await open(folder, 'r');
@@ -255,8 +252,8 @@ export async function flushFolderAside(folder: string): Promise<void> {
 }
 
 /**
- * The file that a path stands for, by way of links if it is one, whether the file is there or not
- * yet. Throws what the system says where links cannot be followed, such as round a circle.
+ * The file that a path leads to through links, whether there is one yet or not. Throws what the
+ * system throws where links cannot be followed, as in a circle.
  */
 export function targetOf(path: string): string {
   try {

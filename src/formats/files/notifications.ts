@@ -10,7 +10,7 @@ import type { ReadOptions } from '../snapshot.js';
 
 /**
  * Reads a file of notifications, gzipped or not: NDJSON, a JSON array, or an object with a list
- * `results`. Throws an InputError that lists the first problems when any of them is invalid.
+ * `results`. Throws an InputError with the first problems where one is invalid.
  */
 export async function readNotifications(
   path: string,

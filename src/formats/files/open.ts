@@ -9,32 +9,32 @@ import { openNative } from '../native/read.js';
 import type { ReadOptions, SnapshotReader, TwoPassReader } from '../snapshot.js';
 
 /**
- * Opens a snapshot file of any format, found by its content. A native one can also be read in two
- * passes. Throws an InputError when there is no such file, or it is no snapshot.
+ * Opens a snapshot file, whose format is detected from its content. Throws an InputError where
+ * there is no such file, or it is no snapshot.
  */
 export async function openSnapshot(
   path: string,
   options: ReadOptions,
 ): Promise<SnapshotReader | TwoPassReader> {
-  // a native file does not wait for the parsers of the others
+  // native files need no parsers of rows, which take long to load
   if (isNative(path)) return openNative(path, options);
   const { RowsReader } = await import('../rows/reader.js');
   const { detectFormat } = await import('../rows/detect.js');
   const format = await detectFormat(path);
-  // it has changed meanwhile
+  // the file has changed meanwhile
   if (format === 'native') return openNative(path, options);
   return new RowsReader(path, format, options, await openTimeZone(options.timeZone));
 }
 
-/** A checksum file has a line a file; one that is longer is something else. */
+/** The most bytes of a checksum file, which has a line a file. */
 const LONGEST = 64 * 1024;
 /** What `sha256sum` writes: the digest, a space, a space or an asterisk, and the name. */
 const LINE = /^\\?([0-9a-f]{64})(?:[ \t]+\*?(.+))?$/i;
 
 /**
- * The digest that a load of the file would report, without building anything. A native file says it
- * at its two ends: all of it is read and every CRC checked only where `isWanted` says that this
- * digest is of use. Throws an InputError when there is no such file or it is broken.
+ * The digest that a load of the file would report. A native file has its digest at both ends; the
+ * file is read and its CRCs are checked only where `isWanted` takes that digest. Throws an
+ * InputError where there is no such file or it is broken.
  */
 export async function contentDigest(
   path: string,
@@ -58,8 +58,8 @@ async function fileDigest(path: string): Promise<string> {
 }
 
 /**
- * Compares a snapshot with the SHA-256 that its checksum file gives. Throws an InputError when the
- * file is another, and when the checksum file cannot be understood; and what the system throws.
+ * Compares a snapshot with the SHA-256 in its checksum file. Throws an InputError where they differ
+ * or the checksum file cannot be understood, and what the system throws.
  */
 export async function checkChecksum(
   path: string,
@@ -75,7 +75,7 @@ export async function checkChecksum(
   );
 }
 
-/** In small letters: of the file's own line, or of a lone digest without a name. */
+/** The digest of the line that names the file, or of a line without a name; in small letters. */
 async function readChecksum(checksumPath: string, name: string): Promise<string> {
   const start = await text(createReadStream(checksumPath, { end: LONGEST }));
   const lines = start.split(/\r?\n/).map((line) => LINE.exec(line.trim()));

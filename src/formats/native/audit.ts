@@ -8,22 +8,22 @@ import { IdSet } from '../id-set.js';
 import { rendered, type StoredRecord, storePoint } from '../record-layout.js';
 
 /**
- * Checks what reading a native file takes on trust: that every record is valid, is written exactly
- * as the API renders it, and says the same as its columns, and that no id occurs twice.
+ * Checks what readers of a native file take on trust: that records are valid, written as the API
+ * renders them and agree with their columns, and that no id occurs twice.
  */
 export class NativeAudit {
   readonly #ids = new IdSet();
   readonly #onReason: (reason: string) => void;
   #points = 0;
 
-  /** `onReason` hears what is wrong with each record or notification that breaks a rule. */
+  /** `onReason` is told what is wrong with each record or notification. */
   constructor(onReason: (reason: string) => void) {
     this.#onReason = onReason;
   }
 
   check(block: PointBlock): void {
     const { records } = block;
-    // what was made of rows beside the file has no columns of attributes yet
+    // blocks that were read from rows have no columns of attributes
     const said = block.attributes && textsOf(block.attributes);
     const own = said && textsOf(attributesOf(records, block.length));
     let start = 0;
@@ -50,7 +50,7 @@ export class NativeAudit {
   }
 }
 
-/** What the columns of attributes say of each point, as JSON. */
+/** The attributes of each point as JSON. */
 function textsOf(columns: AttributeColumns): string[] {
   const { statusTexts, status, flags, createdBy, tagTexts, tagCounts, tags } = columns;
   let tag = 0;
@@ -69,7 +69,7 @@ function textsOf(columns: AttributeColumns): string[] {
 
 function auditRecord(record: StoredRecord, block: PointBlock, i: number): string | undefined {
   const json = rendered(record);
-  // decoding replaces what is no UTF-8, so the text alone would not show it
+  // decoding would replace what is no UTF-8
   if (!isUtf8(json)) return 'is no UTF-8';
   let unknownKey: string | undefined;
   let point: Point;

@@ -1,4 +1,4 @@
-// without the streams of the whole package, which take longer to load than a small file
+// not 'msgpackr': its streams take longer to load than a small file
 import { Unpackr } from 'msgpackr/unpack';
 import { type Notification, readNotification } from '../../model/notification.js';
 import type { Problem } from '../../model/point.js';
@@ -21,7 +21,7 @@ import {
   MAX_RECORDS_SIZE,
 } from './format.js';
 
-/** Makes the error for a reason; knows the file and the frame's place in it. */
+/** Makes an error with the file and the frame's place in it. */
 export type Fail = (reason: string) => InputError;
 
 interface Columns {
@@ -30,20 +30,19 @@ interface Columns {
   readonly recordsCrc: number;
 }
 
-/** The values of a map, of which nothing is known. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-// a 64-bit integer that is not exact as a number is out of every field's range
+// 64-bit integers that are inexact as numbers are out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
-/** Decodes an object that must be a map. Byte fields are views of `object`. */
+/** Decodes a map, whose byte fields are views of `object`. */
 export function decodeMap(object: Buffer, fail: Fail): Fields {
   const value = decode(object, fail);
   if (!isObject(value)) throw fail('expected a MessagePack map');
   return value;
 }
 
-/** Decodes the records of a block, of `size` bytes and these lengths: a view of `object`. */
+/** Decodes and checks the records of a block, a view of `object`. */
 export function decodeRecords(
   object: Buffer,
   size: number,
@@ -79,7 +78,7 @@ function decode(object: Buffer, fail: Fail): unknown {
   }
 }
 
-/** Checks a header, its version first: everything else may differ in another one. */
+/** Checks a header, its version first: all else may differ in another version. */
 export function readHeader(fields: Fields, fail: Fail): Labels {
   if (fields['type'] !== 'header') throw fail('expected the header');
   const version = wholeNumber(fields, 'version', fail);
@@ -120,7 +119,7 @@ export function readFooter(fields: Fields, fail: Fail): FooterObject {
   };
 }
 
-/** Checks the columns of block `index` and copies them to aligned memory, which `take` gives. */
+/** Checks the columns of block `index` and copies them to the memory of `take`. */
 export function readColumns(
   fields: Fields,
   index: number,
@@ -174,8 +173,8 @@ function checkNotification(item: unknown, fail: Fail): Notification {
 }
 
 /**
- * The bytes of a column, whose size is a multiple of 4 where none is given: a view of the object
- * that was decoded. What the decoder makes of msgpackr's own type for arrays is no `bin`.
+ * The bytes of a column, a view of the decoded object. Without `size` a multiple of 4 bytes.
+ * msgpackr's own type for arrays is refused: it is no `bin`.
  */
 function binOf(fields: Fields, key: string, size: number | undefined, fail: Fail): Buffer {
   const bytes = fields[key];
@@ -193,7 +192,7 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
     if (!isWhole(id[i], 1)) {
       throw wrong(i, `id must be a whole number from 1 to 2^53 - 1, got ${id[i]}`);
     }
-    // written so that NaN fails, too
+    // not `> 90`, so that NaN fails
     if (!(Math.abs(lat[i]!) <= 90)) throw wrong(i, `lat must lie within ±90, got ${lat[i]}`);
     if (!(Math.abs(lon[i]!) <= 180)) throw wrong(i, `lon must lie within ±180, got ${lon[i]}`);
     if (!Number.isSafeInteger(createdAt[i]) || !Number.isSafeInteger(modifiedAt[i])) {
@@ -222,7 +221,7 @@ function wholeNumber(fields: Fields, key: string, fail: Fail): number {
   throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${show(value)}`);
 }
 
-/** Checks the attributes of a block of `count` points and copies them to where they are aligned. */
+/** Checks the attributes of a block and copies them to aligned memory. */
 function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
   const copy = (key: string, size?: number): ArrayBuffer =>
     Uint8Array.from(binOf(fields, key, size, fail)).buffer;

@@ -13,19 +13,18 @@ import {
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
-/** What a native file says of itself. */
 export interface Labels {
-  /** Tells people where the points come from; it is cut at 1,000 characters. */
+  /** Where the points come from, for people; cut at 1,000 characters. */
   readonly origin: string;
-  /** Of the points. */
+  /** The number of points. */
   readonly count: number;
   /** When the export was made, in milliseconds since the epoch. */
   readonly createdAt: number;
-  /** Its posts are among the points, or were left out on purpose. */
+  /** The posts that are among the points, or were left out on purpose. */
   readonly watermark?: Watermark | undefined;
 }
 
-/** A header. Throws a RangeError when no timestamp can say the time. */
+/** Throws a RangeError where no timestamp can say the time. */
 export function headerObject({ origin, count, createdAt, watermark }: Labels): Uint8Array {
   const time = new Date(createdAt).toISOString();
   if (!Number.isSafeInteger(Date.parse(time) * 1000)) {
@@ -45,8 +44,8 @@ export function headerObject({ origin, count, createdAt, watermark }: Labels): U
 }
 
 /**
- * The columns of a block, as block `index` of the file: each the memory of a little-endian typed
- * array. `crc` closes the frame of its records.
+ * The columns of block `index`, each the memory of a little-endian typed array. `crc` is that of
+ * the frame of its records.
  */
 export function columnsObject(
   block: PointBlock,
@@ -76,12 +75,11 @@ export function columnsObject(
   });
 }
 
-/** What stands before the bytes of a `bin`. */
 export function binMark(size: number): Uint8Array {
   return mark(BIN32_MARK, size);
 }
 
-/** The object of a notifications frame around items that are encoded already. */
+/** The object of a notifications frame, of encoded items. */
 export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
   const list = Buffer.concat([mark(ARRAY32_MARK, items.length), ...items]);
   return map({ type: packr.pack('notifications'), items: list });
@@ -102,7 +100,7 @@ export function notificationObject({ id, user, seen, comment }: Notification): U
   });
 }
 
-/** A footer, always of the same size. */
+/** A footer, which always has the same size. */
 export function footerObject(totals: Omit<FooterObject, 'type'>): Uint8Array {
   return map({
     type: packr.pack('footer'),
@@ -113,19 +111,19 @@ export function footerObject(totals: Omit<FooterObject, 'type'>): Uint8Array {
   });
 }
 
-/** The packer writes a number above 32 bits as a float, a bigint as the integer it is. */
+/** As a bigint above 32 bits: the packer would write a float. */
 function integer(value: number): number | bigint {
   return value > 0xffff_ffff ? BigInt(value) : value;
 }
 
-/** Of values that are encoded already: a packer would choose a number's width itself. */
+/** A map of encoded values: the packer would choose the width of a number itself. */
 function map(entries: Readonly<Record<string, Uint8Array>>): Uint8Array {
   const parts: Uint8Array[] = [Uint8Array.of(0x80 + Object.keys(entries).length)];
   for (const key in entries) parts.push(packr.pack(key), entries[key]!);
   return Buffer.concat(parts);
 }
 
-/** A number in the five bytes that it takes whatever its value. */
+/** A number in five bytes, whatever its value. */
 export function uint32(value: number): Uint8Array {
   return mark(UINT32_MARK, value);
 }
@@ -141,7 +139,7 @@ function bytesOf(column: Float64Array | Uint32Array | Uint8Array): Buffer {
   return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 }
 
-/** A lone surrogate has no UTF-8, and readers in other languages refuse text that is none. */
+/** Without lone surrogates, which have no UTF-8: readers in other languages refuse them. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
 }

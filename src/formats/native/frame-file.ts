@@ -5,25 +5,24 @@ import { InputFile } from '../input-file.js';
 import { MAGIC } from '../snapshot.js';
 import { FRAME_OVERHEAD, UINT32_BYTES, UINT32_MARK } from './format.js';
 
-/** Where a frame lies in its file; `length` is that of its object. */
+/** The place of a frame in its file, and the length of its object. */
 export interface FramePlace {
   readonly position: number;
   readonly length: number;
   readonly crc: number;
 }
 
-/** A frame whose checksum is right. */
 export interface Frame extends FramePlace {
-  /** The whole frame; it may be overwritten when the next one is read. */
+  /** The whole frame, until the next one is read. */
   readonly bytes: Buffer;
   readonly object: Buffer;
 }
 
-/** No length that the file claims is trusted: memory is only taken for what is there. */
+/** Takes no memory for a length that the file claims, but for bytes that are there. */
 export class FrameFile extends InputFile {
   #scratch = Buffer.allocUnsafeSlow(0);
 
-  /** Exactly `length` bytes from `position`, in memory that is reused. */
+  /** Reads exactly `length` bytes, in memory that the next read reuses. */
   read(position: number, length: number): Buffer {
     if (this.#scratch.length < length) {
       release(this.#scratch);
@@ -92,7 +91,7 @@ function hex(value: number): string {
   return value.toString(16).padStart(8, '0');
 }
 
-/** Whether a file begins as native ones do. Throws an InputError where it cannot be read. */
+/** Whether a file is a native snapshot. Throws an InputError where it cannot be read. */
 export function isNative(path: string): boolean {
   const file = new FrameFile(path);
   try {

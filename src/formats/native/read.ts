@@ -47,16 +47,15 @@ import {
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
-/** A native file; also says where its points come from, and the digest of its report. */
 export interface NativeReader extends TwoPassReader {
   readonly origin: string;
   readonly digest: string;
 }
 
 /**
- * Opens a native snapshot: checks its magic, its header and, found from the file's end, its footer,
- * so that a file cut short is refused before it is read. All reading is synchronous. A broken file
- * is refused whole, so `maxInvalid` means nothing here; whatever is wrong throws an InputError.
+ * Opens a native snapshot and checks its magic, its header and its footer, so that a file cut short
+ * is refused at once. All reading is synchronous. Throws an InputError for whatever is wrong;
+ * `maxInvalid` is ignored.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   const file = new FrameFile(path);
@@ -68,7 +67,6 @@ export function openNative(path: string, options: ReadOptions): NativeReader {
   }
 }
 
-/** What the first pass learns about a block's records. */
 interface RecordsPlace extends FramePlace {
   readonly size: number;
   readonly lengths: Uint32Array;
@@ -107,7 +105,7 @@ class Reader implements NativeReader {
   }
 
   *columns(): Iterable<ColumnBlock> {
-    // the same for all: fresh memory takes the system longer to hand out than the rest together
+    // all blocks share memory: to allocate it would take longer than all else
     const memory = allocateColumns(MAX_BLOCK_POINTS);
     const firstOf = (count: number): ColumnBlock =>
       blockOf(count, (name) => memory[name].subarray(0, count));
@@ -153,7 +151,7 @@ class Reader implements NativeReader {
     this.#file.close();
   }
 
-  /** The records of a block; valid until more is read. */
+  /** The records of a block, valid until more is read. */
   #recordsAt(place: RecordsPlace): Uint8Array {
     const { object } = this.#file.frame(place);
     const records = decodeRecords(object, place.size, place.lengths, failAt(this.#file, place));
@@ -161,7 +159,7 @@ class Reader implements NativeReader {
     return records;
   }
 
-  /** Reads all frames but those of records, whose places it yields beside each block. */
+  /** Reads all frames but those of records, of which it yields the places. */
   *#walk(take: (count: number) => ColumnBlock): Generator<[ColumnBlock, RecordsPlace]> {
     const { headerPlace, footerPlace } = this.#ends;
     this.#columnsDone = this.#recordsDone = false;
@@ -193,12 +191,12 @@ class Reader implements NativeReader {
       if (blocksEnded) continue;
 
       const columns = readColumns(fields, this.#records.length, fail, take);
-      // from here on other bytes are read to where those of the fields are
+      // overwrites the memory of `fields`
       const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
         throw failAt(this.#file, place)('these records do not belong to the columns before them');
       }
-      // columns may be read to the same memory again
+      // a copy: the next block may be read to the same memory
       const lengths = columns.block.length.slice();
       const records = { ...place, size: columns.recordsSize, lengths };
       this.#records.push(records);
@@ -236,12 +234,10 @@ class Reader implements NativeReader {
   }
 }
 
-/** The footer's CRC-32, one frame further. */
 function addCrc(crcs: number, crc: number): number {
   return crc32(Uint32Array.of(crc), crcs);
 }
 
-/** What a file says at its two ends, which agree with each other. */
 interface Ends {
   readonly header: Labels;
   readonly footer: FooterObject;
@@ -250,7 +246,9 @@ interface Ends {
   readonly digest: string;
 }
 
-/** A file cut short or of another version is refused before it is read. Throws an InputError. */
+/**
+ * Reads header and footer. Throws an InputError where the file is cut short or of another version.
+ */
 function readEnds(file: FrameFile): Ends {
   if (!beginsNative(file)) {
     throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);
@@ -269,7 +267,7 @@ function readEnds(file: FrameFile): Ends {
       `the header promises ${header.count} points, the footer counts ${footer.points}`,
     );
   }
-  // whoever reads the columns takes memory for all of them first
+  // readers take memory for all columns first
   if (header.count * LEAST_POINT_BYTES > file.size) {
     throw failHeader(`${header.count} points cannot be in a file of ${file.size} bytes`);
   }

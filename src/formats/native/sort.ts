@@ -4,8 +4,8 @@ import { isInKdOrder, KD_NODE_SIZE } from '../kd-order.js';
 import { MAX_RECORDS_SIZE } from './format.js';
 
 /**
- * Yields the points of blocks in the order of the kd-tree, for loads that need not sort. The same
- * points make the same blocks, however they were cut. Holds one block more, and 28 bytes a point.
+ * Yields the points of blocks in kd-tree order, so that loads need not sort. The same points make
+ * the same blocks, however they were cut. Takes memory for one block more, and 28 bytes a point.
  */
 export function* sortBlocks(blocks: readonly PointBlock[]): Generator<PointBlock> {
   const ids = kdIds(blocks);
@@ -17,7 +17,7 @@ export function* sortBlocks(blocks: readonly PointBlock[]): Generator<PointBlock
   }
 }
 
-/** The point at each place of the order: what stands in it stays where it is. */
+/** The point at each place of the order; points that stand in order stay. */
 function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array {
   const kdbush = new KDBush(
     blocks.reduce((sum, { count }) => sum + count, 0),
@@ -52,7 +52,7 @@ function placesOf(blocks: readonly PointBlock[], count: number): Places {
   return { block, index, start };
 }
 
-/** A block of these points, in this order: of the first ones, where all are too long for one. */
+/** A block of these points, in this order, or of the first ones that fit. */
 function gather(
   blocks: readonly PointBlock[],
   places: Places,

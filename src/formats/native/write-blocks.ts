@@ -5,20 +5,20 @@ import { writeAll } from '../system-files.js';
 import type { Labels } from './encode.js';
 import { type NativeTotals, NativeWriter } from './write.js';
 
-/** Takes the next bytes of a file or a stream, which stay as they are. */
+/** A file or stream; the bytes that it is given must stay as they are. */
 export interface Output {
   put(bytes: Uint8Array): Promise<void>;
-  /** The file, where it is one: a thread may write to it instead. */
+  /** The file's descriptor, to which a thread may write instead. */
   readonly fd?: number;
 }
 
-/** Fewer are written before a thread has started. */
+/** Fewer points are written before a thread has started. */
 const MIN_THREAD_POINTS = 65_536;
 
 /**
- * Writes blocks and notifications as {@link NativeWriter} does. Large files are written by a thread,
- * each block while the next one is made: its memory is gone then. Throws what the blocks and the
- * writer throw.
+ * Writes blocks and notifications as {@link NativeWriter} does. A thread writes large files, each
+ * block while the next one is made; the memory of a block is transferred to it. Throws what the
+ * blocks and the writer throw.
  */
 export async function writeBlocks(
   { put, fd }: Output,
@@ -50,7 +50,7 @@ export async function writeBlocks(
     for await (const block of blocks) {
       await written;
       written = calls.call('write', block);
-      // the next block may fail first
+      // nobody awaits it where the next block fails first
       written.catch(() => {});
     }
     await written;
@@ -62,7 +62,7 @@ export async function writeBlocks(
 
 type Writing = ReturnType<typeof writingTo>;
 
-/** What the thread does, of which each file has its own. */
+/** The functions of the thread, one for each file. */
 function writingTo(fd: number, labels: Labels) {
   const writer = new NativeWriter((bytes) => writeAll(fd, bytes), labels);
   return {

@@ -15,7 +15,7 @@ import {
 } from './encode.js';
 import { MAX_FRAME_NOTIFICATIONS, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_SIZE } from './format.js';
 
-// with room for the map around them
+// leaves room for the map around the items
 const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
 
 export interface NativeTotals {
@@ -25,18 +25,17 @@ export interface NativeTotals {
   readonly bytes: number;
 }
 
-/** Makes the bytes of a native snapshot from front to back: its blocks, then `finish`. */
+/** Makes the bytes of a native snapshot, in order: its blocks, then `finish`. */
 export class NativeWriter {
   readonly #put: (bytes: Uint8Array) => void;
-  /** The CRC-32 of every frame so far, in order. */
+  /** The CRC-32 of every frame so far. */
   readonly #crcs: number[] = [];
   #bytes = 0;
   #blocks = 0;
   #points = 0;
 
   /**
-   * Gives all bytes to `put`, in order. Throws a RangeError when no timestamp can say when the
-   * export was made.
+   * Gives all bytes to `put`. Throws a RangeError where no timestamp can say the time of export.
    */
   constructor(put: (bytes: Uint8Array) => void, labels: Labels) {
     this.#put = (bytes) => {
@@ -47,7 +46,7 @@ export class NativeWriter {
     this.#frame([headerObject(labels)]);
   }
 
-  /** Throws a RangeError where the block is none of the format. */
+  /** Throws a RangeError where a block is too large or its lengths do not add up. */
   write(block: PointBlock): void {
     const { count, length, records } = block;
     if (count > MAX_BLOCK_POINTS || records.length > MAX_RECORDS_SIZE) {
@@ -70,7 +69,6 @@ export class NativeWriter {
     this.#points += count;
   }
 
-  /** Writes what stands behind the blocks. */
   finish(notifications: readonly Notification[] = []): NativeTotals {
     let pending: Uint8Array[] = [];
     let bytes = 0;

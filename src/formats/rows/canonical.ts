@@ -4,15 +4,15 @@ import { CANONICAL_BYTES, canonicalMicros } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES, type PointColumns } from '../block.js';
 import { UnstoredRecord } from '../record-layout.js';
 
-// what may stand between quotes: escapes only where they are the only way to write a character
+// between quotes: escapes only where a character cannot be written otherwise
 const CHARACTER = String.raw`(?:[^"\\\x00-\x1f]|\\["\\nrt])`;
 const WHOLE = String.raw`(0|[1-9]\d{0,15})`;
 const NUMBER = String.raw`(-?(?:0|[1-9]\d{0,2})\.\d{8})`;
-// without escapes; white space of other alphabets would have to be known to tell that a tag is blank
+// without escapes, and with a character of ASCII: other alphabets have white space of their own
 const TAG = String.raw`"(?=[^"]*[!#-\[\]-~])[^"\\\x00-\x1f]{1,64}"`;
 const TIME = `"([^"]{${CANONICAL_BYTES}})"`;
 
-/** How the API renders the value of each key, a byte a character. */
+/** The value of each key as the API renders it, a byte a character. */
 const VALUES: Readonly<Record<RecordKey, string>> = {
   id: WHOLE,
   status: `"(${CHARACTER}+)"`,
@@ -32,18 +32,17 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
   return OPTIONAL.has(key) ? `(?:${member})?` : member;
 });
 
-/** How an export writes records as text. */
+/** How an export writes records. */
 export interface Form {
-  /** All of a record, with the values of {@link RECORD_KEYS}. */
+  /** A whole record, with a group for each of {@link RECORD_KEYS}. */
   readonly pattern: RegExp;
-  /** A quote of a tag. */
+  /** The quote around a tag. */
   readonly quote: string;
-  /** Characters between both times, and behind them. */
+  /** Characters between the two times, and behind them. */
   readonly between: number;
   readonly behind: number;
 }
 
-/** As the API renders it. */
 export const JSON_FORM: Form = {
   pattern: new RegExp(String.raw`\{${MEMBERS.join('')}\}`, 'y'),
   quote: '"',
@@ -51,11 +50,11 @@ export const JSON_FORM: Form = {
   behind: '"}'.length,
 };
 
-// texts without escapes, which are the same in CSV and in JSON
+// without escapes: the same in CSV and in JSON
 const TEXT = String.raw`"([^"\\\x00-\x1f]*)"`;
 const FILLED = TEXT.replace('*', '+');
 
-/** A line with the columns in the order of a record's keys. */
+/** Columns in the order of a record's keys. */
 export const CSV_FORM: Form = {
   pattern: new RegExp(
     `${WHOLE},${FILLED},${TEXT},(?:${FILLED})?,${NUMBER},${NUMBER},(true|false),` +
@@ -67,7 +66,7 @@ export const CSV_FORM: Form = {
   behind: 0,
 };
 
-/** A record that was read in the form of an export, and what the columns of a block say of it. */
+/** A record that was read in the form of an export. */
 export class RenderedPoint implements PointColumns {
   readonly record: UnstoredRecord;
   readonly id: number;
@@ -76,20 +75,20 @@ export class RenderedPoint implements PointColumns {
   readonly createdAt: number;
   readonly modifiedAt: number;
 
-  /** In `text` the times begin at `createdAt` and at `modifiedAt`. */
+  /** The times begin at places `createdAt` and `modifiedAt` of `text`. */
   constructor(texts: RecordTexts, text: string, createdAt: number, modifiedAt: number) {
     this.record = new UnstoredRecord(texts);
     this.id = Number(texts.id);
     this.lat = Number(texts.lat);
     this.lon = Number(texts.lon);
-    // read where they stand, which takes half as long as out of parts of the text
+    // read in `text`, which takes half as long as out of a substring
     this.createdAt = canonicalMicros(text, createdAt);
     this.modifiedAt =
       texts.createdAt === texts.modifiedAt ? this.createdAt : canonicalMicros(text, modifiedAt);
   }
 }
 
-/** The point of texts whose form is right, unless one is out of range. */
+/** The point of texts in the right form; undefined where one is out of range. */
 function takeTexts(
   ...given: ConstructorParameters<typeof RenderedPoint>
 ): RenderedPoint | undefined {
@@ -107,16 +106,16 @@ function takeTexts(
 }
 
 /**
- * Reads a record that is written exactly as the API renders it, or as the export of another form
- * is: its texts are checked and taken as they are, for two thirds of what `JSON.parse` alone would
- * cost. Undefined for what is not surely a valid record of that form.
+ * Reads a record that is written exactly as the API or an export writes it. Texts are checked and
+ * taken as they are, in two thirds of the time of `JSON.parse`. Undefined for what is not surely a
+ * valid record of the form.
  */
 export function readRendered(bytes: Uint8Array, form: Form = JSON_FORM): RenderedPoint | undefined {
   const text = latin1(bytes);
   return readText(form, text, 0, text.length);
 }
 
-/** The same of characters `from` to `to - 1`, each of which is a byte. */
+/** {@link readRendered} of characters `from` to `to - 1`, each of which is a byte. */
 export function readText(
   { pattern, quote, between, behind }: Form,
   text: string,
@@ -149,10 +148,10 @@ const FEATURE = new RegExp(
   String.raw`^\{"type":"Feature",(?:"id":${WHOLE},)?"geometry":\{"type":"Point","coordinates":` +
     String.raw`\[${NUMBER},${NUMBER}\]\},"properties":\{`,
 );
-/** What stands behind the place in a record. */
+/** What follows the coordinates in a record. */
 const BEHIND_PLACE = ',"is_processed":';
 
-/** The same of a Feature as exports write it, for a quarter of what it costs as any other object. */
+/** {@link readRendered} of a Feature of an export, in a quarter of the time of `JSON.parse`. */
 export function readRenderedFeature(bytes: Uint8Array): RenderedPoint | undefined {
   const text = latin1(bytes);
   const found = FEATURE.exec(text);
@@ -164,7 +163,7 @@ export function readRenderedFeature(bytes: Uint8Array): RenderedPoint | undefine
   return readText(JSON_FORM, record, 0, record.length);
 }
 
-/** A character a byte; none where the bytes are no UTF-8, or more than `most`. */
+/** A character a byte; empty where the bytes are no UTF-8, or more than `most`. */
 export function latin1(bytes: Uint8Array, most: number = MAX_RECORD_BYTES): string {
   const { buffer, byteOffset, length } = bytes;
   const isRead = length <= most && isUtf8(bytes);

@@ -13,7 +13,7 @@ import {
 } from './row.js';
 
 /**
- * The records of CSV with a header, separated by commas, semicolons or tabs; a quoted field may hold
+ * The records of CSV with a header, separated by commas, semicolons or tabs; quoted fields may have
  * line ends.
  */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
@@ -53,7 +53,7 @@ function requireHeader({ place, bytes }: RawRecord): CsvHeader {
     throw new BrokenRows(`line ${place}: the header must name id, lat, lon, created_at${lack}`);
   }
   const { names, twice } = header;
-  // as Macs of old did, and Excel still may: all of the file is the header
+  // line ends of old Macs, and sometimes of Excel: the whole file is the header
   if (names.some((name) => name.includes('\r'))) {
     throw new BrokenRows(
       `line ${place}: ends with a carriage return alone: end lines with a line feed`,
@@ -70,7 +70,6 @@ function requireHeader({ place, bytes }: RawRecord): CsvHeader {
   return header;
 }
 
-/** Reads a record; one whose quotes or number of fields are wrong is a problem of its own. */
 function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHeader): Row {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   const text = utf8Of(bytes);
@@ -85,21 +84,20 @@ function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHea
   const value: Record<string, unknown> = {};
   for (let i = 0; i < names.length; i++) {
     const name = names[i]!;
-    // of a column that records do not have only what is filled counts as dropped
+    // empty fields of unknown columns are not counted as dropped
     if (fields[i] !== '' || isRecordKey(name)) value[name] = readCell(name, fields[i]!);
   }
   return { place, value };
 }
 
 const SEPARATORS = [',', ';', '\t'] as const;
-/** What others separate columns by. */
+/** Separators that are named in errors. */
 const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
-/** A file of more columns is no list of notes. */
 export const MAX_COLUMNS = 1000;
 
-/** What else some fields of a record are called, the surest names first. */
+/** Other names of fields, the surest first. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   lat: ['latitude', 'y'],
   lon: ['longitude', 'lng', 'long', 'x'],
@@ -107,14 +105,14 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
 
 interface CsvHeader {
   readonly separator: string;
-  /** The field of a record that each column has, else the column's own name. */
+  /** The field of each column, else the column's own name. */
   readonly names: readonly string[];
   readonly missing: readonly string[];
-  /** A field that two columns have, if there is one. */
+  /** A field of two columns. */
   readonly twice: string | undefined;
 }
 
-/** With the separator by which it names most of the required fields; undefined where none does. */
+/** Takes the separator that gives most of the required fields; undefined where none gives any. */
 export function readHeader(
   line: Uint8Array,
   separators: readonly string[] = SEPARATORS,
@@ -132,15 +130,15 @@ export function readHeader(
   return best;
 }
 
-/** What separates the columns of a header that would be one with another separator. */
+/** The separator of a line that is a header, but for a separator that is not read. */
 export function foreignSeparator(line: Uint8Array): string | undefined {
   const header = readHeader(line, FOREIGN_SEPARATORS);
   return header?.missing.length === 0 ? header.separator : undefined;
 }
 
 /**
- * Gives each column its field: the one of exactly its name, else in any case, else by another name.
- * Fields are looked for one after the other, so each column is taken once.
+ * Finds the column of each field: by its exact name, else in any case, else by another name. Each
+ * column is taken once.
  */
 export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separator'> {
   const names = [...columns];
@@ -168,7 +166,7 @@ function repeated(names: readonly string[]): string | undefined {
   return names.find((name) => name !== '' && seen.size === seen.add(name).size);
 }
 
-/** Undefined where a quote stands inside of a plain field, or behind a quoted one. */
+/** Undefined where a quote stands inside a plain field, or text behind a quoted one. */
 function splitFields(text: string, separator: string): string[] | undefined {
   const fields: string[] = [];
   for (let at = 0; ; at++) {
@@ -189,7 +187,7 @@ function splitFields(text: string, separator: string): string[] | undefined {
   }
 }
 
-/** Behind the quote that closes the field whose quote opens at `from`; 0 where none does. */
+/** The end of the quoted field that begins at `from`; 0 where no quote closes it. */
 function endOfQuoted(text: string, from: number): number {
   let at = text.indexOf('"', from + 1);
   while (at !== -1 && text[at + 1] === '"') at = text.indexOf('"', at + 2);
@@ -202,8 +200,8 @@ const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
 
 /**
- * The value that the text of a CSV field stands for in the column `name`. What cannot be read as
- * that column wants stays text, for the validator to refuse with the text in its message.
+ * The value of a CSV field in the column `name`. What cannot be read stays text, which the
+ * validator quotes when it refuses it.
  */
 export function readCell(name: string, text: string): unknown {
   if (!isRecordKey(name) || FREE_TEXTS.has(name)) return text;
@@ -235,10 +233,10 @@ function readTags(text: string): unknown {
   return text.split(';').map((tag) => tag.trim());
 }
 
-/** An item, quoted or not, up to the comma or the end behind it. */
+/** An item, quoted or not, with the comma or the end behind it. */
 const ITEM = /\s*(?:"((?:[^"\\]|\\.)*)"|((?:[^\s",{}\\]|\\.)(?:[^",{}\\]|\\.)*))(,|$)/sy;
 
-/** Undefined where it is none. */
+/** Undefined where the text is no array. */
 function readPostgresArray(text: string): (string | null)[] | undefined {
   const inner = text.slice(1, -1);
   const items: (string | null)[] = [];

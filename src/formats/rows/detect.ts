@@ -6,7 +6,7 @@ import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
 import { RowFile } from './row-file.js';
 
-/** Enough to see where a JSON document has its records, and the first line of most files. */
+/** Enough to find the list of a JSON document, and the first line of most files. */
 const HEAD_BYTES = 64 * 1024;
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
@@ -18,10 +18,10 @@ const ACCEPTED =
 
 const FEATURE_COLLECTION = /"type"\s*:\s*"FeatureCollection"/;
 
-/** Tells Excel the separator, which is seen without it. */
+/** A line for Excel alone, with the separator. */
 const EXCEL_SEPARATOR = /^"?sep=.?"?$/i;
 
-/** What others begin with, to say what came instead. */
+/** What other formats begin with, to name them in errors. */
 const OTHERS: readonly (readonly [start: string, name: string])[] = [
   ['\x1f\x8b', 'gzip data inside gzip data'],
   ['\xff\xfe', 'UTF-16 text; save it as UTF-8'],
@@ -36,8 +36,8 @@ const OTHERS: readonly (readonly [start: string, name: string])[] = [
 ];
 
 /**
- * Finds the format of a snapshot file by its content; its name means nothing.
- * Throws an InputError that says what was found when it is none, or the file cannot be read.
+ * Detects the format of a snapshot file from its content. Throws an InputError where it is none,
+ * with what was found, or the file cannot be read.
  */
 export async function detectFormat(path: string): Promise<SnapshotFormat> {
   const source = new RowFile(path);
@@ -64,14 +64,14 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
   }
 }
 
-/** The format of a file that begins with these bytes, no white space before them. */
+/** The format of a file that begins with these bytes, which are no white space. */
 export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   const [first = 0, second] = head;
   if (MAGIC.every((byte, index) => head[index] === byte)) return 'native';
   if (Buffer.from(head.subarray(0, 4)).toString('latin1') === 'PAR1') return 'parquet';
   const isMap = first >> 4 === 0x8 || first === 0xde || first === 0xdf;
   const isArray = first >> 4 === 0x9 || first === 0xdc || first === 0xdd;
-  // the last is how msgpackr's extension for records begins
+  // 0xd4 0x72 begins msgpackr's extension for records
   if (isMap || isArray || (first === 0xd4 && second === 0x72)) return 'msgpack';
   if (first === 0 || second === 0) return undefined;
 
@@ -83,7 +83,7 @@ export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   return readHeader(headerLine(text))?.missing.length === 0 ? 'csv' : undefined;
 }
 
-/** Whether an object is all of a file and no record: an error message, most likely. */
+/** Whether the only object of a file is no record: an error message, most likely. */
 function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   if (keys.length === 0 || [...REQUIRED, 'geometry'].some((key) => keys.includes(key)))
     return false;
@@ -96,7 +96,7 @@ function headerLine(text: Uint8Array): Uint8Array {
   return line.subarray(0, end);
 }
 
-/** What makes a header of a first line that looks like one. */
+/** What a first line that looks like a header lacks. */
 function headerHint(line: Uint8Array): string {
   if (EXCEL_SEPARATOR.test(textOf(line) ?? '')) {
     return '; the first line is for Excel only: remove it';
@@ -110,12 +110,11 @@ function headerHint(line: Uint8Array): string {
 }
 
 /**
- * Lines of objects or one document? A first line that is a whole object, and no envelope, is
- * NDJSON. So is one that is broken: a document would be broken too, lines can be reported one by
- * one.
+ * Tells lines of objects from one document. A first line that is a whole object, and no envelope,
+ * is NDJSON. So is a broken one: broken lines can be reported one by one, a document cannot.
  */
 function sniffObject(text: Uint8Array): SnapshotFormat {
-  // with its line end, which nothing inside a text may be
+  // with the line end, which breaks a text that goes on
   const line = readStart(firstLine(text));
   const { list, members } = line.state === 'open' ? readStart(text).document : line.document;
   const isOpen = line.state === 'open' && list === undefined;
@@ -141,7 +140,7 @@ function readStart(start: Uint8Array): {
   return { document, state: document.isComplete ? 'complete' : 'open' };
 }
 
-/** The first line and more, up to the longest that a line may be. */
+/** `HEAD_BYTES` at least, and the first line, up to the longest possible one. */
 async function readHead(source: RowFile): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
   let size = 0;
@@ -184,7 +183,7 @@ function describe(head: Uint8Array): string {
   return `the bytes ${Buffer.from(start.subarray(0, 8)).toString('hex')}`;
 }
 
-/** UTF-8 as text, without a character that is cut off at the end; undefined for what is none. */
+/** The text, without a character that is cut off at its end; undefined for what is no UTF-8. */
 function textOf(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });

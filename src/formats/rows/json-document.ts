@@ -11,7 +11,7 @@ const BRACKET_CLOSE = 0x5d;
 const BRACE_CLOSE = 0x7d;
 const LINE_FEED = 0x0a;
 
-// what a byte is outside of texts; JSON has no others there
+// kinds of bytes outside of texts
 const WRONG = 0;
 const SPACE = 1;
 const PLAIN = 2;
@@ -24,33 +24,33 @@ for (const [kind, bytes] of ['', ' \t\r\n', '0123456789+-.eEtrufalsn,:"', '{[', 
 
 export type ListName = 'array' | 'results' | 'features';
 
-/** The end of what stands before a list of records, with white space of at most some 200 bytes. */
+/** What stands before a list of records, with up to some 200 bytes of white space. */
 const LIST_KEY = /[{,]\s*"(results|features)"\s*:\s*$/;
 const LONGEST_LIST_KEY = 256;
 
 /**
  * Cuts a JSON document into the records of its list: an array, or the member `results` or
- * `features` of an object. A look at each byte tells texts from brackets and finds where a record
- * ends; all else `JSON.parse` checks, of each record and of the outline, which is the document
- * without its records. A record that is too long is passed over without being kept.
+ * `features` of an object. A scan of the bytes tells texts from brackets and finds the ends of
+ * records; `JSON.parse` checks all else, of each record and of the outline, which is the document
+ * without its records. A record that is too long is not kept.
  */
 export class JsonDocument {
   /** Undefined until the list begins. */
   list: ListName | undefined;
-  /** Of the outermost object: those before the list once it begins, all at the end. */
+  /** Of the outermost object: before the list once it begins, all at the end. */
   members: Readonly<Record<string, unknown>> = {};
-  /** Records so far, those that are too long among them. */
+  /** Records so far, too long ones included. */
   records = 0;
   bytes = 0;
   isComplete = false;
   readonly #onRecord: (record: RawRecord) => void;
   readonly #isRecord: (line: Uint8Array) => boolean;
-  /** Brackets that are open, and how many are where the list's records stand; 0 outside of it. */
+  /** Open brackets, and their number at the list's records; 0 outside of the list. */
   #depth = 0;
   #listDepth = 0;
   #inText = false;
   #isEscaped = false;
-  /** The record that is open: where it begins, its bytes of the chunks before, and whether it ended. */
+  /** Of the open record: its start or -1, its bytes in earlier chunks, and whether it has ended. */
   #start = -1;
   #parts: Uint8Array[] = [];
   #size = 0;
@@ -58,7 +58,7 @@ export class JsonDocument {
   #outline = Buffer.alloc(LONGEST_LIST_KEY);
   #outlineSize = 0;
 
-  /** Hears each record; before that of a line that `isRecord` says is one, which saves the look. */
+  /** Calls `onRecord` with each record; lines that `isRecord` takes as one need no scan. */
   constructor(
     onRecord: (record: RawRecord) => void,
     isRecord: (line: Uint8Array) => boolean = () => false,
@@ -67,11 +67,11 @@ export class JsonDocument {
     this.#isRecord = isRecord;
   }
 
-  /** Reads the next bytes of the document. Throws {@link BrokenRows} where they are no JSON. */
+  /** Throws {@link BrokenRows} where the bytes are no JSON. */
   write(chunk: Uint8Array): void {
-    // where the record or the outline goes on
+    // where the rest of the record or of the outline begins
     let from = 0;
-    // given up with the first that is none: a line may be as long as the chunk
+    // false from the first record that is no line: looking for line ends could take long
     let areLines = true;
     for (let i = 0; i < chunk.length; i++) {
       if (this.#inText) {
@@ -136,26 +136,26 @@ export class JsonDocument {
     this.bytes += chunk.length;
   }
 
-  /** Where the record ends that is all of a line from `at` on; `at` where that is none. */
+  /** The end of the record that is the rest of the line from `at` on; `at` where it is none. */
   #endOfLine(chunk: Uint8Array, at: number): number {
     const lineEnd = chunk.indexOf(LINE_FEED, at);
     const end = chunk[lineEnd - 1] === COMMA ? lineEnd - 1 : lineEnd;
     return end > at && this.#isRecord(chunk.subarray(at, end)) ? end : at;
   }
 
-  /** Reads the outline, which was read to byte `position` of the document; `closing` ends it. */
+  /** Parses the outline up to byte `position` of the document; `closing` closes its brackets. */
   #readOutline(closing: string, position: number): void {
     const outline = Buffer.concat([
       this.#outline.subarray(0, this.#outlineSize),
       Buffer.from(closing),
     ]);
-    // what stands before the list was read when the list began: a fault stands behind it
+    // the outline before the list was parsed when the list began: a fault stands behind the list
     const start = this.isComplete ? position - this.#outlineSize : 0;
     const value = parsePart(outline, start, this.records + 1);
     if (isObject(value)) this.members = value;
   }
 
-  /** The place behind the closing quote less one, or the end of the chunk. */
+  /** The place of the closing quote, or the end of the chunk. */
   #endOfText(chunk: Uint8Array, from: number): number {
     let i = this.#isEscaped ? from + 1 : from;
     this.#isEscaped = false;
@@ -202,11 +202,11 @@ export class JsonDocument {
     else this.#parts = [];
   }
 
-  /** Ends the record before a comma or the bracket that ends the list, which is at `position`. */
+  /** Ends the record before a comma or the list's closing bracket, at `position`. */
   #endRecord(separator: number, part: Uint8Array, position: number): void {
     const start = this.#start;
     if (start < 0) {
-      // a comma wants a record before it and behind it
+      // a comma needs a record before it and behind it
       if (separator === COMMA || this.records > 0) this.#refuse(separator, position);
       return;
     }
@@ -231,10 +231,7 @@ export class JsonDocument {
   }
 }
 
-/**
- * The value of a part of the document that begins at byte `start`, in or behind a record. Throws
- * {@link BrokenRows} where it is no JSON.
- */
+/** Parses a part of the document from byte `start` on. Throws {@link BrokenRows}. */
 export function parsePart(bytes: Uint8Array, start: number, record: number): unknown {
   const text = utf8Of(bytes);
   if (text === undefined) throw broken(start, record, `it ${NOT_UTF8}`);
@@ -242,7 +239,7 @@ export function parsePart(bytes: Uint8Array, start: number, record: number): unk
     return JSON.parse(text);
   } catch (error) {
     const { message } = error as Error;
-    // said of most faults, counted in characters
+    // most messages have a position, in characters
     const [, place = 0] = /at position (\d+)/.exec(message) ?? [];
     const at = start + Buffer.byteLength(text.slice(0, Number(place)));
     throw broken(at, record, inert(message.replace(/ in JSON at position.*/s, '')));

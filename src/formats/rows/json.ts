@@ -8,8 +8,8 @@ const SHOWN_BYTES = 200;
 
 /**
  * The records of one JSON document: an array of them, an object with a list `results` (a page of
- * the API), or a GeoJSON FeatureCollection. A syntax error breaks the file, as nothing tells where
- * the next record would begin.
+ * the API), or a GeoJSON FeatureCollection. A syntax error ends reading: nothing tells where the
+ * next record begins.
  */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,
@@ -54,7 +54,7 @@ export async function* readJson(
   if (page !== undefined) onPage(page);
 }
 
-/** Throws unless the document is complete, and one that holds records. */
+/** Throws where the document is incomplete or has no list of records. */
 function requireRecords(
   { list, members, records, bytes, isComplete }: JsonDocument,
   start: string,
@@ -77,7 +77,7 @@ function requireRecords(
   }
 }
 
-/** Why the document is a page of a longer list; undefined where it may be all of it. */
+/** Why the document is a page of a longer list; undefined where it may be the whole list. */
 function pageOf({ members, records }: JsonDocument): string | undefined {
   const next = members['next'] ?? nextLink(members['links']);
   if (next !== undefined && next !== null) return `it has a next page, ${show(next)}`;
@@ -91,7 +91,7 @@ function nextLink(links: unknown): unknown {
   return links.find((link) => link?.rel === 'next')?.href;
 }
 
-/** The record that a GeoJSON feature stands for: its properties, with the place of its point. */
+/** The record of a GeoJSON feature: its properties, and the coordinates of its point. */
 export function featureRow(place: number, feature: unknown): Row {
   if (!isObject(feature) || feature['type'] !== 'Feature') {
     return problemRow(place, 'must be a GeoJSON Feature');
@@ -114,10 +114,10 @@ export function featureRow(place: number, feature: unknown): Row {
   return { place, value: { ...properties, id, lat, lon } };
 }
 
-/** Longitude and latitude, by the names that older GeoJSON has for them. */
+/** Names of longitude and latitude in older GeoJSON. */
 const DEGREES = /(?:^|[:/])(?:CRS84h?|EPSG(?:[:/][\d.]*)?[:/]4326)$/i;
 
-/** What is wrong with the member `crs` of older GeoJSON; undefined where it means degrees. */
+/** What is wrong with a member `crs` of older GeoJSON; undefined where it means degrees. */
 export function foreignCrs(crs: unknown): string | undefined {
   if (crs === undefined || crs === null) return undefined;
   const properties = isObject(crs) ? crs['properties'] : undefined;
@@ -129,7 +129,7 @@ export function foreignCrs(crs: unknown): string | undefined {
   );
 }
 
-/** Whether a value is a Feature, and no record that only has a key `type` as well. */
+/** Whether a value is a Feature, not a record with a key `type`. */
 export function isFeature(value: unknown): boolean {
   return isObject(value) && value['type'] === 'Feature' && 'geometry' in value && !('lat' in value);
 }

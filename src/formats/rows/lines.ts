@@ -24,32 +24,32 @@ import {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
-/** Stands before each text of a GeoJSON text sequence, which may go over several lines. */
+/** Stands before each text of a GeoJSON text sequence, whose texts may have several lines. */
 export const RECORD_SEPARATOR = 0x1e;
 
 /**
- * Cuts chunks of bytes into lines: add a chunk, take lines until there is none, add the next; take
- * the last line at the end. Holds one line at most, and of an overlong one nothing.
+ * Cuts chunks of bytes into lines: add a chunk, take lines until there is none, add the next chunk;
+ * take the last line at the end. Holds one line at most, and nothing of an overlong one.
  */
 export class LineSplitter {
-  /** The separator of a CSV file once it is known: from then on quoted line ends end no line. */
+  /** The separator of a CSV file: once it is set, quoted line ends end no line. */
   separator: number | undefined;
-  /** The form of an export that lines may have. */
+  /** A form of exports that lines may have. */
   form: Form | undefined;
-  /** What ends a line: a line feed, or a record separator where the file begins with one. */
+  /** Ends a line: a line feed, or a record separator where the file begins with one. */
   #end: number | undefined;
   #chunk: Uint8Array = new Uint8Array(0);
-  /** The same, a character a byte, once a line of it may have the form. */
+  /** The chunk, a character a byte, once a line may have the form. */
   #text: string | undefined;
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
   #place: number;
   #innerLines = 0;
-  /** Where in a CSV field the next byte stands; `closed` is behind a quote that may be its last. */
+  /** The state in a CSV field; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
-  /** The first line is number `place` of its file. */
+  /** `place` is the number of the first line. */
   constructor(place: number = 1, form?: Form) {
     this.#place = place;
     this.form = form;
@@ -63,12 +63,12 @@ export class LineSplitter {
     this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
   }
 
-  /** The line at which the next one begins. */
+  /** The number of the next line. */
   get place(): number {
     return this.#place;
   }
 
-  /** Undefined until the next chunk is added. */
+  /** The next line; undefined where the chunk has no more. */
   next(): RawRecord | undefined {
     const end =
       this.separator === undefined
@@ -83,7 +83,7 @@ export class LineSplitter {
     return this.#take();
   }
 
-  /** The point of the next line, where the chunk has all of it and it has the form. */
+  /** The point of the next line, where the chunk has the whole line and it has the form. */
   nextRendered(): RenderedPoint | undefined {
     if (this.form === undefined || this.#size > 0 || this.#end !== LINE_FEED) return undefined;
     this.#text ??= latin1(this.#chunk, Number.POSITIVE_INFINITY);
@@ -95,12 +95,12 @@ export class LineSplitter {
     return point;
   }
 
-  /** The line that ends with the file rather than with a line end. */
+  /** The last line, where it has no line end. */
   last(): RawRecord | undefined {
     return this.#size === 0 ? undefined : this.#take();
   }
 
-  /** Whether a quote is open, which at the end of a file means that it was never closed. */
+  /** Whether a quote is open, which is an error at the end of a file. */
   isQuoted(): boolean {
     return this.#field === 'quoted';
   }
@@ -158,7 +158,7 @@ function countLineFeeds(bytes: Uint8Array): number {
   return count;
 }
 
-/** The lines of a file, or the texts behind its record separators (RFC 8142). */
+/** Reads lines, or the texts behind record separators (RFC 8142). */
 export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter(1, JSON_FORM);
   for await (const chunk of chunks) {
@@ -171,7 +171,7 @@ export async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenera
   yield row === undefined ? [] : [row];
 }
 
-/** Hands over the rows of the lines that end in a chunk; `read` reads those without the form. */
+/** Calls `take` with the rows that end in a chunk; `read` reads lines without the form. */
 export function readChunk(
   lines: LineSplitter,
   chunk: Uint8Array,
@@ -190,9 +190,8 @@ export function readChunk(
 }
 
 /**
- * Reads a line that is a JSON value; undefined of a blank one. A GeoJSON Feature stands for its
- * record. No line can break the file: one that is too long, no UTF-8 or no JSON is a problem of its
- * own.
+ * Reads a line that is a JSON value, which may be a GeoJSON Feature; undefined for a blank line. A
+ * line that is too long, no UTF-8 or no JSON is a problem of its own.
  */
 export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };

@@ -9,7 +9,7 @@ import { unreadable } from '../system-files.js';
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** A file that is read once from front to back, gunzipped where it is gzipped. */
+/** A file that is read once from front to back, and gunzipped. */
 export class RowFile extends InputFile {
   #digest: string | undefined;
 
@@ -19,14 +19,14 @@ export class RowFile extends InputFile {
     return start[0] === 0x1f && start[1] === 0x8b;
   }
 
-  /** Throws an InputError where the file cannot be read on, or its gzip data is damaged. */
+  /** Throws an InputError where the file cannot be read or its gzip data is damaged. */
   async *chunks(onProgress?: Progress): AsyncGenerator<Uint8Array> {
     if (!this.gzipped) {
       yield* this.#raw(onProgress);
       return;
     }
     const gunzip = createGunzip({ chunkSize: CHUNK_BYTES });
-    // what goes wrong reaches the loop below through gunzip
+    // errors reach the loop below through gunzip
     pipeline(this.#raw(onProgress), gunzip, () => {});
     try {
       for await (const chunk of gunzip) yield chunk;
@@ -41,12 +41,12 @@ export class RowFile extends InputFile {
     }
   }
 
-  /** Reads the file for its digest; then {@link readAt} reads any part of it. */
+  /** Reads the file for its digest alone. */
   async hash(): Promise<void> {
     for await (const _ of this.#raw());
   }
 
-  /** Bytes of the file as it is on disk. Throws an InputError where they cannot be read. */
+  /** Reads bytes of the file as it is on disk. Throws an InputError. */
   readAt(position: number, length: number): Buffer<ArrayBuffer> {
     const bytes = Buffer.alloc(length);
     const end = position + this.readInto(bytes, position);
@@ -54,7 +54,7 @@ export class RowFile extends InputFile {
     throw unreadable(this.path, new Error(`it ends at byte ${end} of ${this.size}`));
   }
 
-  /** SHA-256 of the file's bytes, in hexadecimal. Throws if they have not been read to the end. */
+  /** SHA-256 of the file in hexadecimal. Throws where it has not been read to its end. */
   digest(): string {
     if (this.#digest === undefined) throw new Error('the snapshot has not been read to its end');
     return this.#digest;
@@ -71,7 +71,7 @@ export class RowFile extends InputFile {
       bytes += chunk.length;
       onProgress?.(bytes, this.size);
       yield chunk;
-      // signals and threads have their turn
+      // lets signals and threads have their turn
       await turn();
     }
     this.#digest = hash.digest('hex');
@@ -83,8 +83,7 @@ export class RowFile extends InputFile {
     const behind = position === 0 ? '' : ` behind byte ${position}`;
     let reason = `is damaged${behind} (${message})`;
     if (code === 'Z_BUF_ERROR') reason = `is cut short at byte ${position}`;
-    // the file begins with the right header: what this one is missed in comes behind whole gzip
-    // data
+    // the header of the file is right: a second one is missing behind whole gzip data
     if (message === 'incorrect header check') reason = `is followed by something else${behind}`;
     return new InputError(`${this.path}: the gzip data ${reason}`, { cause: error });
   }

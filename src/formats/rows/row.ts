@@ -4,31 +4,29 @@ import { InputError } from '../../model/quote.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import type { SnapshotFormat } from '../snapshot.js';
 
-/** A record as its file has it, or a `RenderedPoint`; or why it could not be read. */
+/** A record as its file has it, a `RenderedPoint`, or why it could not be read. */
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
   | { readonly place: number; readonly problem: Problem };
 
-/** A row that could not be read, for a reason that is that of the whole record or of a field. */
 export function problemRow(place: number, reason: string, field = 'record'): Row {
   return { place, problem: { field, reason } };
 }
 
 /** A record as it stands in its file. */
 export interface RawRecord {
-  /** The (first) line in formats of lines, else the number of the record, both from 1. */
+  /** The first line in formats of lines, else the number of the record; both from 1. */
   readonly place: number;
-  /** Undefined where there are more than {@link MAX_RAW_BYTES} of them. */
+  /** Undefined where there are more than {@link MAX_RAW_BYTES}. */
   readonly bytes: Uint8Array | undefined;
-  /** The byte of the document at which it begins, where that is one document. */
+  /** The record's first byte in the document, in formats of one document. */
   readonly start?: number;
 }
 
 /**
- * Turns the bytes of a file, gunzipped, into rows: one batch for each chunk, in the order of the
- * file. `place` is the line in formats of lines, else the number of the record, both from 1. Throws
- * {@link BrokenRows} where no way leads on. `onPage` hears at the end why the file is a page of a
- * longer list, if it is.
+ * Turns the gunzipped bytes of a file into rows, a batch for each chunk, in the order of the file.
+ * Throws {@link BrokenRows} where nothing more can be read. Calls `onPage` at the end with why the
+ * file is a page of a longer list, if it is.
  */
 export type RowParser = (
   chunks: AsyncIterable<Uint8Array>,
@@ -37,12 +35,12 @@ export type RowParser = (
 
 export type OnPage = (why: string) => void;
 
-/** Nothing more can be read. The message does not name the file: its reader does. */
+/** Nothing more can be read. The reader adds the name of the file to the message. */
 export class BrokenRows extends Error {
   override readonly name = 'BrokenRows';
 }
 
-/** Bytes of a record in its file: escapes and white space are longer there. */
+/** The most bytes of a record in its file, where escapes and white space make it longer. */
 export const MAX_RAW_BYTES: number = 8 * (MAX_RECORD_BYTES + 1);
 
 export const TOO_LONG: Problem = {
@@ -50,7 +48,6 @@ export const TOO_LONG: Problem = {
   reason: `is longer than ${MAX_RAW_BYTES} bytes`,
 };
 
-/** Why bytes are no text, with the cure: most likely they are Latin-1. */
 export const NOT_UTF8 = 'is not valid UTF-8; save the file as UTF-8';
 
 /** The text of bytes; undefined where they are no UTF-8. */
@@ -61,7 +58,6 @@ export function utf8Of(bytes: Uint8Array): string | undefined {
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
 
-/** Text without the byte order mark of UTF-8 that some programs put before it. */
 export function withoutBom(bytes: Uint8Array): Uint8Array {
   return BOM.every((byte, index) => bytes[index] === byte) ? bytes.subarray(BOM.length) : bytes;
 }
@@ -75,11 +71,11 @@ export function isSpace(byte: number): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-/** Invalid records that an error lists. */
+/** The most invalid records that an error lists. */
 export const MAX_SHOWN = 10;
 
 export class ProblemLog {
-  /** Of the first records: where each stands, then all that is wrong with it. */
+  /** The place of each of the first invalid records, then all that is wrong with it. */
   readonly first: string[] = [];
   #invalid = 0;
   readonly #unit: 'line' | 'record';
@@ -92,7 +88,7 @@ export class ProblemLog {
     return this.#invalid;
   }
 
-  /** Counts invalid records of whose problems nothing is told. */
+  /** Counts invalid records without their problems. */
   count(invalid: number): void {
     this.#invalid += invalid;
   }
@@ -104,7 +100,7 @@ export class ProblemLog {
     this.first.push(`${this.#unit} ${place}: ${texts.join('; ')}`);
   }
 
-  /** The error that lists them; `summary` says in the first line what it means. */
+  /** The error with the first problems behind the line `summary`. */
   error(path: string, summary: string): InputError {
     const lines = this.first.map((text) => `  ${path}: ${text}`);
     return new InputError([`${path}: ${summary}`, ...lines].join('\n'));
@@ -115,7 +111,7 @@ const MAX_KEYS = 100;
 const MAX_KEY_LENGTH = 60;
 const OTHERS = '(other keys)';
 
-/** Counts unknown keys, of which a file may have ever new ones, in bounded memory. */
+/** Counts unknown keys in bounded memory: a file may have ever new ones. */
 export class UnknownKeys {
   readonly #counts = new Map<string, number>();
 
