@@ -62,13 +62,11 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   }
 }
 
-/**
- * Reads the notifications file. Its parsers are loaded here, since most services have no such file.
- */
 async function readExtra(
   path: string,
   timeZone: string | undefined,
 ): Promise<readonly Notification[]> {
+  // loaded only here: most services have no such file
   const { readNotifications } = await import('../formats/files/notifications.js');
   return readNotifications(path, { timeZone }).catch((error) => {
     if (!(error instanceof InputError)) throw error;

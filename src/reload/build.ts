@@ -4,14 +4,13 @@ import { InputError } from '../model/quote.js';
 import { createGeneration, type Generation, type GenerationParts } from './current.js';
 import { CompanionError } from './decide.js';
 
-/** What to build, and when not to. */
 export interface BuildTask {
   readonly path: string;
-  /** What messages call the file, which may be the copy of another. */
+  /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;
   /** The file that has the SHA-256 of the snapshot, where there is one. */
   readonly checksumPath?: string | undefined;
-  /** The digest of what is served: nothing is built when the files still have it. */
+  /** The digest of the served generation: nothing is built when the files still have it. */
   readonly unless: string | undefined;
   /** When rows were exported, where the time of their file does not say so. */
   readonly exportedAt?: number | undefined;
@@ -20,40 +19,32 @@ export interface BuildTask {
 interface BuildSettings {
   readonly maxInvalid: number;
   readonly timeZone?: string;
-  /** A file of notifications. */
   readonly notifications?: string | undefined;
 }
 
-/** What the thread that builds begins with. */
 export type BuildRequest = BuildTask & BuildSettings & { readonly name: string };
 
-/** What comes of a request. */
 export type BuildReply =
   | 'unchanged'
   | { readonly parts: GenerationParts }
   | { readonly problem: string; readonly fault: Fault };
 
-/** Where it lies: memory, descriptors or the like were wanting, or something is wrong in a file. */
+/** What is to blame: a lack of memory, descriptors or the like, or one of the files. */
 export type Fault = 'want' | 'snapshot' | 'notifications';
 const ERRORS = { want: Error, snapshot: InputError, notifications: CompanionError } as const;
 
-/** A new generation, or word that there is nothing new. */
 export type BuildResult = Generation | 'unchanged';
 
 /**
- * Builds a generation from a snapshot file. Throws an InputError when something is wrong in the
- * file, a CompanionError when it is wrong in the notifications, and another Error when something was
- * wanting to find that out: memory, file descriptors, or the thread, which died.
+ * Builds a generation from a snapshot file. Throws an InputError for a bad file, a CompanionError
+ * for bad notifications, and another Error for a lack of memory or file descriptors, or when the
+ * thread died.
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 
-/** Does what a request says. */
 export type Run = (request: BuildRequest, onProgress: Progress) => Promise<BuildReply>;
 
-/**
- * Builds each generation by `run`, which is a thread of its own; this one only makes the objects of
- * its indexes.
- */
+/** Builds by `run`, in a thread of its own; this thread only makes objects around its memory. */
 export function createBuilder(
   { maxInvalid, timeZone = 'UTC', notifications }: BuildSettings,
   run: Run = runInThread,
@@ -75,7 +66,7 @@ function runInThread(request: BuildRequest, onProgress: Progress): Promise<Build
       if (Array.isArray(said)) onProgress(...said);
       else resolve(said);
     });
-    // such as one of memory
+    // such as out of memory
     worker.on('error', reject);
     worker.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));
   });

@@ -6,19 +6,16 @@ import { Engine } from '../query/engine.js';
 /** Digits of the digest that name a snapshot. */
 const TAG_DIGITS = 16;
 
-/**
- * What a generation is made from, as threads pass it on to each other: the points' memory is
- * shared.
- */
+/** What threads send each other of a generation; the memory of its points is shared. */
 export interface GenerationParts {
   readonly dataset: DatasetParts;
   /** Notifications from a file of their own. */
   readonly extra: readonly Notification[];
-  /** The digest of all that the generation was made from: the same for the same files. */
+  /** The digest of all files that the generation was made from. */
   readonly digest: string;
   /** Milliseconds since the epoch. */
   readonly loadedAt: number;
-  /** The points that were accepted since; undefined where none are taken. */
+  /** Undefined where no points are accepted. */
   readonly delta?: Delta | undefined;
   /** The name of the journal that accepted points come from; empty where it has none. */
   readonly journal?: string;
@@ -33,15 +30,13 @@ export interface State {
   readonly name: string;
   /** The tag of the snapshot. */
   readonly snapshot: string;
-  /** How many rows of the delta belong to it. */
+  /** Rows of the delta that belong to the state. */
   readonly length: DeltaRow;
   /** When the snapshot was exported or the last point accepted, the later of both: an HTTP date. */
   readonly lastModified: string;
 }
 
-/**
- * What one snapshot serves: its points, its notifications, and how clients tell it from the next.
- */
+/** What one snapshot serves: points, notifications, and what tells it from the next one. */
 export interface Generation {
   readonly parts: GenerationParts;
   readonly engine: Engine;
@@ -54,14 +49,11 @@ export interface Generation {
   /** Milliseconds since the epoch. */
   readonly exportedAt: number;
   readonly loadedAt: number;
-  /** What is served now: the same object until another point is accepted. */
+  /** The state now: the same object until another point is accepted. */
   state(): State;
 }
 
-/**
- * Prepares a snapshot for serving, in a few milliseconds; each thread that serves does so for
- * itself.
- */
+/** Makes a snapshot ready to serve, in a few milliseconds; each thread does so for itself. */
 export function createGeneration(parts: GenerationParts): Generation {
   const { extra, digest, loadedAt, delta } = parts;
   const dataset = assembleDataset(parts.dataset);
@@ -86,7 +78,7 @@ export function withDelta(generation: Generation, delta: Delta): Generation {
   return { ...generation, parts, delta, state: createStates(parts, generation.tag) };
 }
 
-/** Makes what tells the state; its text is made once a post, not once a request. */
+/** The texts of a state are made once a post, not once a request. */
 function createStates({ dataset, delta, journal = '' }: GenerationParts, tag: string): () => State {
   const exportedAt = dataset.report.createdAt;
   let last: State | undefined;
@@ -114,7 +106,7 @@ export function identityOf({ tag, loadedAt, delta }: Generation): string {
   return `${tag} ${loadedAt} ${delta?.base}`;
 }
 
-/** Points that are served: those of the snapshot, and those that were accepted beside it. */
+/** Points of the snapshot and of its delta. */
 export function pointsServed({ count, delta }: Generation): number {
   return delta === undefined ? count : count + deltaLength(delta);
 }
@@ -136,14 +128,13 @@ function unseenByUser(notifications: readonly Notification[]): Map<number, strin
   return unseen;
 }
 
-/** Why something is not as it should be, such as that the newest snapshot is not the one served. */
+/** Why the newest snapshot is not the one served. */
 export interface Stale {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-/** A snapshot that is being built. */
 export interface Building {
   readonly path: string;
   /** Milliseconds since the epoch. */
@@ -156,14 +147,13 @@ export interface Building {
 /** Why no points are accepted before the first generation. */
 export const NOT_SERVED = 'nothing is served yet';
 
-/** Whether points are accepted. */
 export interface PostsHealth {
   readonly accepted: boolean;
   /** Why not: without names of files. */
   readonly reason?: string;
 }
 
-/** How what is served compares with the snapshots that there are. */
+/** What operators learn of the service beside its generation. */
 export interface Health {
   readonly stale: Stale | undefined;
   readonly building: Building | undefined;
@@ -172,16 +162,13 @@ export interface Health {
   readonly leaving: boolean;
 }
 
-/**
- * What is served, as everybody but its one writer sees it. A request takes the generation once and
- * keeps to it.
- */
+/** What is served, for readers. A request takes the generation once and keeps to it. */
 export interface Current extends Health {
   /** Throws before the first generation: nobody listens until then. */
   readonly generation: Generation;
 }
 
-/** Somebody else who has to serve what the cell holds, such as another thread. */
+/** Serves what the cell holds, such as another thread. */
 export interface Follower {
   /** Resolves when the follower serves the generation. */
   serve(generation: Generation): Promise<void>;
@@ -189,9 +176,8 @@ export interface Follower {
 }
 
 /**
- * The one cell that is served. Each thread has one, made before anything that reads it. The main
- * thread's has one writer: the deltas, for snapshots and merges in turn, or, where no points are
- * accepted, the intake. Those of the other threads follow it.
+ * The generation that is served, one cell a thread. The main thread's cell has one writer: the
+ * deltas or, where no points are accepted, the intake. The cells of other threads follow it.
  */
 export class Cell implements Current {
   stale: Stale | undefined;
@@ -199,7 +185,7 @@ export class Cell implements Current {
   posts: PostsHealth = { accepted: false, reason: NOT_SERVED };
   leaving = false;
   #generation: Generation | undefined;
-  /** Which followers serve, or are taking over. */
+  /** The generation that followers serve, or are taking over. */
   #newest: Generation | undefined;
   readonly #followers: Follower[] = [];
 
@@ -219,7 +205,7 @@ export class Cell implements Current {
     this.#generation = generation;
   }
 
-  /** Replaces what is given of the health. */
+  /** Changes the health, here and in all followers. */
   tell(change: Partial<Health>): void {
     Object.assign(this, change);
     for (const one of this.#followers) one.hear(this.#health);

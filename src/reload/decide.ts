@@ -3,25 +3,24 @@ import type { Candidate, Source } from './source/source.js';
 
 const LONGEST_RETRY_MS = 300_000;
 
-/** Codes of the system that are about the file itself; with any other code the file may be fine. */
+/** Error codes that are about the file itself; with any other code the file may be fine. */
 const OF_THE_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM']);
 
 /** Why a candidate is not served. */
 export interface Refusal {
   readonly path: string;
   readonly reason: string;
-  /** How often it was tried. */
   readonly tries: number;
-  /** When to try again what failed for want of memory or the like; a bad file never is. */
+  /** When to try again after a lack of memory or the like; infinite for a bad file. */
   readonly retryAt: number;
 }
 
 /** What is known when a look has been taken. Times are milliseconds of one clock. */
 export interface Look {
   readonly now: number;
-  /** What there is, the newest first. */
+  /** The newest first. */
   readonly candidates: readonly Candidate[];
-  /** How long a candidate must have held still. */
+  /** How long a candidate must be unchanged to count as settled. */
   readonly settleMs: number;
   /** The identity of what is served. */
   readonly served: string | undefined;
@@ -29,31 +28,30 @@ export interface Look {
   readonly refused: ReadonlyMap<string, Refusal>;
   /** When each candidate was first seen as it is, by identity. */
   readonly seen: ReadonlyMap<string, number>;
-  /** What was stale after the look before. */
+  /** Of the look before. */
   readonly stale: Refusal | undefined;
-  /** Whether the one that was seen first goes first, not the newest. */
+  /** Whether the candidate that was seen first goes first, not the newest. */
   readonly inTurn: boolean;
 }
 
-/** What to do about it. */
 export interface Decision {
-  /** What to build: the newest candidate that held still and was not refused, or the next in turn. */
+  /** What to build: the newest candidate that settled and was not refused, or the next in turn. */
   readonly next: Candidate | undefined;
-  /** A newer one that has yet to hold still. */
+  /** A newer candidate that has yet to settle. */
   readonly settling: Candidate | undefined;
-  /** When the next one will have held still for long enough: infinite where none has to. */
+  /** When the next candidate settles; infinite where none has to. */
   readonly settlesAt: number;
-  /** When to try again something that failed: infinite where nothing is. */
+  /** When to try again a candidate that failed; infinite where none is. */
   readonly retryAt: number;
-  /** Why the newest one is not served, if so. */
+  /** Why the newest candidate is not served. */
   readonly stale: Refusal | undefined;
-  /** Of all candidates that are newer than what is served; the others are no longer of interest. */
+  /** Of the candidates newer than what is served; the others are forgotten. */
   readonly seen: ReadonlyMap<string, number>;
   /** Likewise. */
   readonly refused: Map<string, Refusal>;
 }
 
-/** What there is; where that cannot be said, it is a candidate that cannot be built. */
+/** The candidates of a source; one that cannot be built where the source cannot be listed. */
 export async function candidatesOf(source: Source): Promise<readonly Candidate[]> {
   try {
     return await source.list();
@@ -64,13 +62,10 @@ export async function candidatesOf(source: Source): Promise<readonly Candidate[]
   }
 }
 
-/**
- * Compares what there is with what is served and what was refused. Nothing else decides what is
- * done.
- */
+/** Compares candidates with what is served and refused; nothing else decides what is done. */
 export function decide(look: Look): Decision {
   const { now, candidates, settleMs, served, inTurn, ...before } = look;
-  // what could not be listed may still be there: it is not to be built again only to be refused
+  // refusals of files that could not be listed are kept: the files may still be there
   const isListed = candidates.every(({ problem }) => problem === undefined);
   const seen = new Map(isListed ? [] : before.seen);
   const refused = new Map(isListed ? [] : before.refused);
@@ -125,8 +120,8 @@ export function refusalOf(
 }
 
 /**
- * Whether something was wanting to find out what is in a file: memory, a file descriptor, a disk
- * that works. Such an error says nothing of the file.
+ * Whether the file could not be read for a lack of memory, file descriptors or a working disk: such
+ * an error says nothing of the file.
  */
 export function isWant(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
@@ -136,7 +131,6 @@ export function isWant(error: unknown): boolean {
   return !(error instanceof InputError);
 }
 
-/** The reason that is shown for an error of the file at the path. */
 function reasonOf(error: unknown, path: string): string {
   if (error instanceof InputError) return error.message;
   const { code, message } = error as NodeJS.ErrnoException;
@@ -149,15 +143,14 @@ function reasonOf(error: unknown, path: string): string {
 export class CompanionError extends InputError {}
 
 /**
- * What a candidate is refused by. What is wrong in itself stays so whatever is read with it: where
- * a thousand bad files are newer than what is served, not all of them are to be built again
- * whenever the notifications change.
+ * The key of a refusal. A bad snapshot is refused by its own identity, so that a thousand bad files
+ * are not all built again whenever the notifications change.
  */
 export function refusalKey({ own, identity }: Candidate, error: unknown): string {
   return isWant(error) || error instanceof CompanionError ? identity : own;
 }
 
-/** A snapshot is held back that is as it should be, but too small beside the one before. */
+/** A good snapshot is held back: it is much smaller than the one before. */
 export class HeldBack extends InputError {}
 
 /** Throws where a snapshot lost more than the share `maxShrink` of the points that are served. */

@@ -14,13 +14,12 @@ import { type Cell, createGeneration, type Generation, withDelta } from './curre
 import { Beginning, createMerger, fillOf, LEAST_FILL, type Merge } from './merge.js';
 
 export interface DeltasOptions {
-  /** Where the generations go. */
   readonly current: Cell;
   readonly logger: Pick<Logger, 'debug' | 'error'>;
   readonly capacity?: DeltaSize;
   /** How long a reservation waits for a merge, in milliseconds. */
   readonly patienceMs?: number;
-  /** After a merge that failed. */
+  /** The pause after a failed merge, in milliseconds. */
   readonly retryMs?: number;
   readonly merge?: Merge;
 }
@@ -28,9 +27,8 @@ export interface DeltasOptions {
 /** Gives room back: the points have been appended by now, or never will be. */
 export type Release = () => void;
 
-/** What the deltas count. */
 export interface DeltasState extends DeltaSize {
-  /** `rows` and `bytes` are those of points that are served beside the generation. */
+  /** Of the served delta, which has `rows` and `bytes`. */
   readonly capacity: DeltaSize;
   readonly merges: number;
   readonly mergesFailed: number;
@@ -42,31 +40,30 @@ export interface DeltasState extends DeltaSize {
 const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
 /** Filled to this share a delta is merged at once: the other half has room for what comes then. */
 const MERGE_FILL = 1 / 2;
-/** From {@link LEAST_FILL} on it is merged where merges take no more than this share of the time. */
+/** From {@link LEAST_FILL} on a delta is merged if merges take at most this share of the time. */
 const MOST_MERGING = 1 / 100;
 const PATIENCE_MS = 5_000;
 const RETRY_MS = 5_000;
 
 /**
- * The points that are accepted beside what snapshots have: the one writer of all deltas. A delta goes
- * with its generation. While threads move from one generation to the next, points go to the deltas
- * of both, so that it makes no difference which of them a thread serves.
+ * The one writer of all deltas, one a generation. While threads move from one generation to the
+ * next, points go to the deltas of both, so that it makes no difference which one a thread serves.
  */
 export class Deltas {
   readonly #options: Required<DeltasOptions>;
   /** The deltas that some thread may serve. */
   readonly #open = new Set<Delta>();
-  /** In all open deltas, by those whose points are being journaled. */
+  /** Room in every open delta for points that are being journaled. */
   #reserved: DeltaSize = { rows: 0, bytes: 0 };
-  /** Settles once the last who asked for room has some, or none. */
+  /** The queue for room: settles once the last in it has room, or was refused. */
   #asking: Promise<unknown> = Promise.resolve();
-  /** By `performance.now()`: when somebody last had it exclusively. */
+  /** By `performance.now()`: when the last {@link exclusively} ended. */
   #exclusiveUntil = 0;
-  /** Lets who is next look again; undefined while nobody waits. */
+  /** Wakes the head of the queue; undefined while it does not sleep. */
   #wake: (() => void) | undefined;
-  /** Whether who is next waits for room. */
+  /** Whether the head of the queue waits for room. */
   #isWanted = false;
-  /** Whether somebody waited for room in vain since there was any. */
+  /** Whether somebody was refused since there was room. */
   #isRefusing = false;
   /** Of the generation that all threads serve. */
   #served: Delta | undefined;
@@ -79,7 +76,6 @@ export class Deltas {
   #timer: NodeJS.Timeout | undefined;
   #merges = 0;
   #mergesFailed = 0;
-  /** Why the last merge failed. */
   #failure: string | undefined;
 
   constructor(options: DeltasOptions) {
@@ -104,16 +100,15 @@ export class Deltas {
     return `accepted points cannot be made part of the data: ${this.#failure}`;
   }
 
-  /** Begins with a new snapshot: the posts that it does not contain are added before it is served. */
+  /** Begins a new snapshot: posts that it lacks are added before it is served. */
   begin(generation: Generation): Beginning {
     const { capacity, merge } = this.#options;
     return new Beginning(generation, capacity, merge);
   }
 
   /**
-   * Serves what was begun with; `base` is the sequence up to which there are no other posts. Until
-   * the delta is made the caller lets nobody append. Resolves with what resolves when all threads
-   * serve it.
+   * Serves a beginning that has all posts up to the sequence `base`. The caller lets nobody append
+   * until this resolves; `done` resolves when all threads serve it.
    */
   async serve(beginning: Beginning, base: number): Promise<{ readonly done: Promise<void> }> {
     const { generation, delta } = await beginning.finish(base);
@@ -122,9 +117,8 @@ export class Deltas {
   }
 
   /**
-   * Keeps room for `rows` points whose records have `bytes` bytes together. Where there is none it
-   * waits for a merge, in the sequence of those who ask; resolves with undefined when none ended
-   * in time, or where a delta can never have that room.
+   * Reserves room for `rows` points with `bytes` bytes of records. Where there is none it waits its
+   * turn for a merge; resolves with undefined when none ends in time, or no delta is that large.
    */
   reserve(rows: number, bytes: number): Promise<Release | undefined> {
     const asked = performance.now();
@@ -165,7 +159,7 @@ export class Deltas {
     };
   }
 
-  /** Works while no room is reserved; those who ask for some meanwhile wait. */
+  /** Runs `work` while no room is reserved; reservations wait for it. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
     const working = this.#asking.then(async () => {
       while (this.#reserved.rows > 0) await this.#woken();
@@ -179,7 +173,7 @@ export class Deltas {
     return working;
   }
 
-  /** Resolves once room was given back or made, or a time is over. */
+  /** Resolves once room was given back or made, or after `ms` milliseconds. */
   #woken(ms?: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = ms === undefined ? undefined : setTimeout(() => this.#wake?.(), ms);
@@ -191,19 +185,13 @@ export class Deltas {
     });
   }
 
-  /**
-   * Makes points visible to all requests from now on. They come in the sequence in which the
-   * journal took them, and room for them is reserved.
-   */
+  /** Makes points visible to all requests, in the journal's order. Their room is reserved. */
   append(points: readonly AcceptedPoint[]): void {
     for (const delta of this.#open) appendToDelta(delta, points);
     this.#mergeIfDue();
   }
 
-  /**
-   * Makes points visible for which no room is reserved, as room for them comes. Points that are
-   * there are left out. Rejects where no room comes.
-   */
+  /** Appends points as room comes for them, but none twice. Rejects where no room comes. */
   async follow(points: readonly AcceptedPoint[]): Promise<void> {
     for (const point of points) {
       const release = await this.reserve(1, point.record.length);
@@ -225,12 +213,12 @@ export class Deltas {
       this.#wake?.();
       this.#mergeIfDue();
     });
-    // the next one does not depend on it
+    // the next generation is published though this one failed
     this.#publishing = publishing.catch(() => {});
     return publishing;
   }
 
-  /** Begins a merge, unless there is one or none is due. It is asked for after each post. */
+  /** Begins a merge, unless one is under way or none is due. Called after each post. */
   #mergeIfDue(): void {
     const { current, capacity } = this.#options;
     if (this.#isMerging || current.isEmpty) return;
@@ -242,7 +230,7 @@ export class Deltas {
     const restsUntil = fill < MERGE_FILL ? this.#restsUntil : 0;
     const rest = Math.max(restsUntil, this.#retriesAt) - performance.now();
     clearTimeout(this.#timer);
-    // there may be no more posts that would see to it
+    // there may be no later post to begin the merge
     if (rest > 0) this.#timer = setTimeout(() => this.#mergeIfDue(), rest).unref();
     else void this.#mergeNow(generation, delta, size.rows);
   }
@@ -265,7 +253,7 @@ export class Deltas {
     }
     this.#isMerging = false;
     reclaimMemory();
-    // of what came meanwhile nothing else may tell
+    // what came meanwhile may make the next one due
     this.#mergeIfDue();
   }
 

@@ -19,16 +19,15 @@ import { createGeneration, type Generation } from './current.js';
 /** Makes rows of a delta, those below `length`, part of a dataset. */
 export type Merge = (parts: DatasetParts, delta: Delta, length: DeltaRow) => Promise<DatasetParts>;
 
-/** Requests go first, but posts may wait for a merge: at 10 it gets a tenth of a busy core. */
+/** Nice value. Requests go first, but posts may wait: at 10 it gets a tenth of a busy core. */
 const PRIORITY = 5;
 
-/** What the thread does that {@link createMerger} starts. */
 export async function offer(): Promise<Offer> {
   const { mergeDataset } = await import('../index/merge-dataset.js');
   stepBack(PRIORITY);
   const merge: Merge = async (...given) => {
     const merged = mergeDataset(...given);
-    // what was merged is another one's memory
+    // the main thread has the merged memory now
     reclaimMemory();
     return merged;
   };
@@ -36,9 +35,8 @@ export async function offer(): Promise<Offer> {
 }
 
 /**
- * Makes what merges in a thread of its own, of low priority. The thread stays: to load and compile
- * its code costs more than a merge. A merge rejects when the thread dies, as of memory; the next one
- * starts another.
+ * Merges in a thread of low priority, which stays: to load and compile its code costs more than a
+ * merge. A merge rejects when the thread dies, such as out of memory; the next one starts another.
  */
 export function createMerger(): Merge {
   let merge: Merge | undefined;
@@ -48,7 +46,7 @@ export function createMerger(): Merge {
       thread.on('exit', () => {
         merge = undefined;
       });
-      // a merge that is not finished is no reason to stay
+      // an unfinished merge must not keep the process alive
       thread.unref();
       merge = (...task) => calls.call('merge', ...task);
     }
@@ -58,12 +56,12 @@ export function createMerger(): Merge {
 
 /** Filled to this share, in rows or in bytes, a delta may be merged. */
 export const LEAST_FILL: number = 1 / 16;
-/** Where more posts wait, so many times what a delta takes is merged at once. */
+/** Posts that a snapshot lacks are merged by this many deltas at a time. */
 const BACKLOG_TIMES = 4;
 /** Points that are added in a turn of the event loop, at some 10 µs. */
 const TURN_POINTS = 256;
 
-/** A snapshot on its way to be served, and the posts beside it: more than a few are merged. */
+/** A snapshot that is not served yet, and the posts that it lacks. */
 export class Beginning {
   #generation: Generation;
   #delta: Delta;
@@ -88,7 +86,7 @@ export class Beginning {
     appendToDelta(this.#delta, [point]);
   }
 
-  /** The generation and its first delta; `base` is the sequence up to which there are no others. */
+  /** The generation and its first delta, which have all posts up to the sequence `base`. */
   async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
     if (fillOf(sizeOf(this.#delta), this.#capacity) >= LEAST_FILL) await this.#mergeAll();
     const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };

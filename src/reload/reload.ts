@@ -22,9 +22,7 @@ import type { ReloadStats } from './stats.js';
 export type Serve = (generation: Generation) => Promise<void>;
 
 export interface ReloadOptions extends Leniency {
-  /** What is served. */
   readonly current: Cell;
-  /** Where the generations go. */
   readonly serve: Serve;
   readonly source: Source;
   readonly build: Build;
@@ -32,9 +30,8 @@ export interface ReloadOptions extends Leniency {
   readonly settleMs: number;
   /** A snapshot that lost more than this share of the points is held back: 0.5 for half of them. */
   readonly maxShrink: number;
-  /** The pause after the first failure for want of something; it doubles each time. */
+  /** The pause after the first failure for a lack of memory or the like; it doubles each time. */
   readonly retryMs?: number;
-  /** Hears what came of each file looked at. */
   readonly stats: Pick<ReloadStats, 'count'>;
   readonly logger: Logger;
 }
@@ -44,16 +41,14 @@ const LOOK_STEP_MS = 25;
 /** Looks at folders of many files take this share of the time at most. */
 const MOST_LOOKING = 1 / 10;
 const RETRY_MS = 1_000;
-/** How often the progress of a build is told. */
 const PROGRESS_MS = 50;
 
-/** A file was written to while it was read: it is neither the old nor the new one. */
+/** What was read is neither the old nor the new file. */
 const OVERTAKEN = new Error('The file was written to while it was read.');
 
 /**
- * Keeps the current generation that of the newest good snapshot. Every event means: look again. A
- * look lists what there is and decides; what is to be built is built to its end, committed if it is
- * good, and then the next look is taken, until there is nothing left to wait for.
+ * Serves the newest good snapshot. Every event means: look again. A look lists what there is and
+ * decides; a build runs to its end and is committed if it is good; then comes the next look.
  */
 export class Reloader {
   readonly #options: ReloadOptions;
@@ -62,28 +57,28 @@ export class Reloader {
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
-  /** Wakes the loop where it waits for a candidate to hold still. */
+  /** Wakes the loop where it waits for a candidate to settle. */
   #bell = new AbortController();
   #isAsked = false;
   #retryTimer: NodeJS.Timeout | undefined;
   /** By `performance.now()`. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
-  /** Until nothing is left to wait for, a snapshot that shrank is taken too. */
+  /** Whether a snapshot that shrank is taken, too, until the loop ends. */
   #isAccepting = false;
-  /** Until then what is served is built anew, too. */
+  /** Whether the served snapshot is to be built anew. */
   #isRenewing = false;
-  /** The identity of what is served. */
+  /** The identity of the candidate that is served. */
   #served: string | undefined;
   #seen: Decision['seen'] = new Map();
   #stale: Refusal | undefined;
-  /** Every other time after a refusal: bad files that keep coming would keep a good one waiting. */
+  /** Toggled by each refusal: bad files that keep coming must not keep a good one waiting. */
   #inTurn = false;
 
   constructor(options: ReloadOptions) {
     this.#options = options;
   }
 
-  /** Loads the newest good snapshot; one that is bad is logged. Throws an InputError without any. */
+  /** Loads the newest good snapshot; logs a bad one. Throws an InputError where none is good. */
   async load(): Promise<void> {
     const { current, source, logger } = this.#options;
     await this.look();
@@ -97,9 +92,8 @@ export class Reloader {
   }
 
   /**
-   * Looks whether there is something newer, and loads it. `accept` takes a snapshot that shrank,
-   * too, and tries again what failed before. Resolves when nothing is left to wait for: what can be
-   * served is.
+   * Loads what is newer. `accept` takes a snapshot that shrank, too, and tries again what failed
+   * before. Resolves when what can be served is.
    */
   look(accept = false): Promise<void> {
     if (accept) {
@@ -152,7 +146,6 @@ export class Reloader {
     this.#running = undefined;
   }
 
-  /** Lists what there is, and decides. */
   async #look(): Promise<Decision> {
     const { current, source, settleMs } = this.#options;
     const now = performance.now();
@@ -181,7 +174,7 @@ export class Reloader {
     return decision;
   }
 
-  /** Tells everybody what is stale, when it is something else than before. */
+  /** Tells what is stale, where that changed. */
   #show(stale: Refusal | undefined): void {
     const { current, logger } = this.#options;
     const before = this.#stale;
@@ -192,7 +185,7 @@ export class Reloader {
     if (stale === undefined && !current.isEmpty) logger.info('the newest snapshot is served');
   }
 
-  /** Builds a candidate, and serves it if it is good. Nothing changes if it is not. */
+  /** Builds a candidate, and serves it if it is good. */
   async #load(candidate: Candidate): Promise<void> {
     const { current, stats, logger, retryMs = RETRY_MS } = this.#options;
     const { path, identity } = candidate;
@@ -224,7 +217,7 @@ export class Reloader {
     }
   }
 
-  /** Throws {@link OVERTAKEN} where the file is another by now than the one that was built. */
+  /** Throws {@link OVERTAKEN} where the file changed while it was built. */
   async #build(candidate: Candidate): Promise<BuildResult> {
     if (candidate.problem !== undefined) throw candidate.problem;
     const { current, source, build } = this.#options;
@@ -238,7 +231,7 @@ export class Reloader {
     };
     tell(0, 0);
     let opened: Opened | undefined;
-    // one that cannot be looked at: what was read of it may be neither the old nor the new one
+    // a file that cannot be looked at may have been written to while it was read
     const state = async (): Promise<string> => opened?.state().catch(() => 'written') ?? 'same';
     try {
       opened = await source.open(candidate, tell);
@@ -247,7 +240,7 @@ export class Reloader {
       const { checksumPath, exportedAt } = opened;
       const task = { path: opened.path, name: path, checksumPath, exportedAt, unless };
       const result = await build(task, tell);
-      // one that another was moved over was read whole
+      // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;
       return result;
     } catch (error) {
@@ -258,7 +251,7 @@ export class Reloader {
     }
   }
 
-  /** Serves a generation from now on. Throws why it is not served. */
+  /** Throws why the generation is not served. */
   async #commit(generation: Generation, path: string, seconds: number): Promise<void> {
     const { current, serve, maxShrink, logger } = this.#options;
     const { dataset, digest } = generation.parts;
@@ -279,7 +272,6 @@ export class Reloader {
   }
 }
 
-/** Waits until a time, or a signal. */
 async function sleep(until: number, signal: AbortSignal): Promise<void> {
   const ms = Math.ceil(until - performance.now());
   if (ms > 0) await delay(ms, undefined, { signal }).catch(() => {});

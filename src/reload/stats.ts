@@ -1,16 +1,13 @@
 /** Upper bounds of the buckets of builds, in seconds; 10 million points take some 20. */
 const BUILD_BOUNDS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120];
 
-/**
- * How long things took, in plain numbers: what the library of metrics takes for one that is counted
- * by labels, 2 µs, is a tenth of a kept answer.
- */
+/** A histogram in plain numbers: one of prom-client takes 2 µs, a tenth of a kept answer. */
 export class Durations {
   /** Upper bounds of the buckets, in seconds. */
   readonly bounds: readonly number[];
-  /** How many by the first bound that they kept to; the last bucket has those beyond all. */
+  /** Durations by the first bound that they keep to; the last bucket has those beyond all. */
   readonly buckets: Float64Array;
-  /** Of all. */
+  /** The sum. */
   seconds = 0;
 
   constructor(bounds: readonly number[]) {
@@ -34,10 +31,9 @@ export class Durations {
 /** What the reloader counts, in plain numbers: the library that writes them out is loaded later. */
 export class ReloadStats {
   readonly outcomes = { loaded: 0, unchanged: 0, failed: 0, held_back: 0, abandoned: 0 };
-  /** Of those that were served. */
+  /** Of the outcome `loaded`. */
   readonly builds: Durations = new Durations(BUILD_BOUNDS);
 
-  /** Counts what came of looking at a file. */
   count(outcome: keyof ReloadStats['outcomes'], seconds: number): void {
     this.outcomes[outcome]++;
     if (outcome === 'loaded') this.builds.observe(seconds);

@@ -23,7 +23,6 @@ export interface AddressOptions {
   /** The folder that snapshots are downloaded to, made where there is none. */
   readonly folder: string;
   readonly mode: 'events' | 'poll' | 'off';
-  /** How often to ask. */
   readonly pollMs: number;
   /** How long a server may say nothing until the connection counts as broken. */
   readonly idleMs?: number;
@@ -106,7 +105,7 @@ async function download(
     }
   }
 
-  /** Downloads what is behind `has` bytes. Throws where the connection breaks off, or falls silent. */
+  /** Downloads what is behind `has` bytes. Throws where the connection breaks or falls silent. */
   async function downloadRest(has: number): Promise<void> {
     const idle = new AbortController();
     const timer = setTimeout(() => {
@@ -145,32 +144,29 @@ async function download(
   }
 }
 
-/** Answers that say that there is nothing to be had: about the file, not about the server. */
+/** Statuses about the file, not about the server: there is nothing to be had. */
 const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);
-/** A file that is new each time it is looked at, half a second later, never comes to rest. */
+/** A file that is new at more looks in a row would never settle: it is refused. */
 const MOST_CHANGES = 5;
 
 interface WebFile extends RemoteFile {
   readonly tag: Tag;
 }
 
-/** What tells a file from the next at the same address, and the header that asks for another. */
+/** A validator of the file, and the header that asks by it for another file. */
 interface Tag {
   readonly value: string;
   readonly asks: 'If-None-Match' | 'If-Modified-Since';
 }
 
-/**
- * A snapshot at an http or https address, with its checksum file beside it. Throws an InputError for
- * an address that is none.
- */
+/** A snapshot on the web and its checksum file. Throws an InputError for what is no address. */
 function webStore(address: string): Store {
   if (!URL.canParse(address)) {
     const shown = address.replace(/(?<=\/\/).*@|\?.*/g, '');
     throw new InputError(`${shown}: is no address`);
   }
   const url = new URL(address);
-  // as files are called, without a password and the signature of a query
+  // messages show neither a password nor the signature in a query
   const name = `${url.origin}${decode(url.pathname)}`;
   const always: Readonly<Record<string, string>> = {
     'Accept-Encoding': 'identity',
@@ -181,7 +177,7 @@ function webStore(address: string): Store {
   const checksumUrl = new URL(url);
   checksumUrl.pathname += CHECKSUM_SUFFIX;
   let last: { readonly tag: Tag; readonly modifiedAt: number } | undefined;
-  /** Answers one after the other that had another tag than the one before. */
+  /** Looks in a row that found another tag than the one before. */
   let changes = 0;
 
   function get(
@@ -242,7 +238,7 @@ function webStore(address: string): Store {
       const isSame = ok && tagOf(response, name).value === tag.value;
       if (!isSame || body === null) {
         await body?.cancel();
-        // 416: it is shorter now than what was read of it
+        // 416: the file is shorter now than what was read of it
         throw ok || status === 416 ? new Changed(file) : refusal(response);
       }
       if (status === 206) {

@@ -11,9 +11,9 @@ import {
   startOf,
 } from './source.js';
 
-/** Newest objects below a prefix that are looked at: one of them is served. */
+/** Newest objects below a prefix that are candidates. */
 const NEWEST = 32;
-/** Statuses that say that there is nothing to be had: about the object, not about the store. */
+/** Statuses about the object, not about the store: there is nothing to be had. */
 const ABSENT: ReadonlySet<number | undefined> = new Set([301, 401, 403, 404]);
 type Listed = Pick<_Object, 'Key' | 'ETag' | 'LastModified'>;
 

@@ -15,14 +15,11 @@ import {
 import { type WatchOptions, watchPaths } from './watch.js';
 
 export interface LocalOptions extends WatchOptions {
-  /**
-   * A snapshot file, a folder whose newest whole file is served, or a folder and a pattern of
-   * names.
-   */
+  /** A snapshot file, a folder whose newest whole file is served, or a folder and a pattern. */
   readonly path: string;
   /** A file that is read with every snapshot. */
   readonly companion: string | undefined;
-  /** The journal of accepted points, which may be in the folder under any name, and is no snapshot. */
+  /** The journal, which is no snapshot, but may be in the folder under any name. */
   readonly journal?: string | undefined;
 }
 
@@ -44,7 +41,7 @@ interface FileCandidate extends Candidate {
   readonly beside: FileState | undefined;
 }
 
-/** Codes of the system that say that there is no such file, or none that this process may see. */
+/** Error codes for a file that is not there, or that this process may not see. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP']);
 /** Files that are looked at side by side. */
 const LOOKS_AT_ONCE = 64;
@@ -53,7 +50,7 @@ const LOOKS_AT_ONCE = 64;
 export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
   const { path, companion, journal } = options;
   const pattern = basename(path);
-  // a file may well be called so
+  // a file may have such a name
   const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
   const root = hasPattern ? dirname(path) : path;
   const fits = hasPattern ? matcherOf(pattern) : () => true;
@@ -105,10 +102,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   };
 }
 
-/**
- * The files of a folder whose names match, the newest first, and of two of the same age the later
- * name. Throws what the system throws.
- */
+/** The matching files of a folder, the newest first, ties by the later name. Throws as `stat`. */
 async function candidatesIn(
   folder: string,
   matches: (name: string) => boolean,
@@ -158,10 +152,7 @@ async function stateOf(path: string): Promise<FileState> {
   };
 }
 
-/**
- * The file as it is now, undefined when there is none to be seen. Throws what keeps it from being
- * looked at.
- */
+/** The file as it is now; undefined for the codes of {@link ABSENT}. Throws other errors. */
 export async function stateIfAny(path: string): Promise<FileState | undefined> {
   try {
     return await stateOf(path);

@@ -1,24 +1,18 @@
-/** Names of checksum files end so; a snapshot's own is its name and this. */
+/** The checksum file of `name` is `name.sha256`. */
 export const CHECKSUM_SUFFIX = '.sha256';
 
-/**
- * What programs add to the name of a file that is not finished, or that is a copy for themselves.
- */
+/** What programs add to the names of unfinished files and of their own copies. */
 const UNFINISHED =
   /~$|\.(?:te?mp|part|partial|filepart|(?:cr)?download|incomplete|uploading|sw[opx]|lock|bak)$/i;
 /** Names of checksums and signatures of other files. */
 const ABOUT_FILES =
   /(?:\.(?:md5|sha1|sha256|sha512|asc|sig|minisig)|^(?:md5|sha\d+)sums(?:\.txt)?)$/i;
-/** What names of the files beside a journal have behind its own: SQLite's, and what was put aside. */
+/** What files beside a journal add to its name: SQLite's, and what was put aside. */
 const BESIDE_JOURNAL = '(?:\\.new)?(?:-journal|\\.aside-\\d+)?$';
 const JOURNALS = new RegExp(`\\.journal${BESIDE_JOURNAL}`, 'i');
-/** Names of texts for people. */
 const FOR_PEOPLE = /^(?:readme|licen[cs]e|changelog|notice)(?:\.|$)|\.(?:md|log)$/i;
 
-/**
- * Whether a file of this name in a folder may be a snapshot. Hidden files, unfinished ones, those
- * that are about other files and texts for people are none.
- */
+/** Whether a file of this name in a folder may be a snapshot. */
 export function isSnapshotName(name: string): boolean {
   const isHidden = name.startsWith('.') || name.startsWith('#');
   const others = [UNFINISHED, ABOUT_FILES, JOURNALS, FOR_PEOPLE];
@@ -31,9 +25,7 @@ export function belongsTo(journal: string | undefined, name: string): boolean {
   return new RegExp(`^${BESIDE_JOURNAL}`).test(name.slice(journal.length));
 }
 
-/**
- * Whether the last part of a path has the signs of a pattern: `*` for any characters, `?` for one.
- */
+/** Whether a name is a pattern: `*` stands for any characters, `?` for one. */
 export function isPattern(name: string): boolean {
   return /[*?]/.test(name);
 }
@@ -57,20 +49,16 @@ export function isAddress(snapshot: string): boolean {
 export interface Candidate {
   /** What messages call it. */
   readonly path: string;
-  /**
-   * Differs whenever the content may: it was written, replaced, or its permissions changed. That of
-   * its checksum file counts as its own.
-   */
+  /** Differs whenever file or checksum file was written, replaced or got other permissions. */
   readonly own: string;
-  /** Differs whenever `own` does, or the content of a file that is read with it may. */
+  /** Differs whenever `own` does, or the companion file changed. */
   readonly identity: string;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
-  /** Why there is none: what was thrown in place of a listing. */
+  /** Why the source could not be listed: then there is no file. */
   readonly problem?: unknown;
 }
 
-/** Hears of bytes that were downloaded, of all. */
 export type Tell = (bytesRead: number, bytesTotal: number) => void;
 
 /** A candidate as a local file. */
@@ -78,17 +66,11 @@ export interface Opened {
   readonly path: string;
   /** The file that has the candidate's SHA-256, where there is one. */
   readonly checksumPath: string | undefined;
-  /**
-   * What has become of the candidate since it was listed. A file that another was moved over can be
-   * read whole, one that was written into cannot.
-   */
+  /** What became of the file since it was listed. A `replaced` one was still read whole. */
   state(): Promise<'same' | 'replaced' | 'written'>;
-  /**
-   * When a file of rows was exported, in milliseconds since the epoch, where the time of the local
-   * file does not say so.
-   */
+  /** When a file of rows was exported, in milliseconds; else the time of the local file counts. */
   readonly exportedAt?: number;
-  /** Removes what was made for the opening, once the file has been read. */
+  /** Removes what `open` made, once the file has been read. */
   close?(): Promise<void>;
 }
 
@@ -114,7 +96,7 @@ export interface Source {
 
 /** A file at an address, as it was when looked at. */
 export interface RemoteFile extends Omit<Candidate, 'identity'> {
-  /** Reads its checksum file, where there is one, as far as one goes. */
+  /** Reads the checksum file, where there is one. */
   readonly checksum?: (signal: AbortSignal) => Promise<string>;
 }
 
@@ -127,7 +109,7 @@ export interface RemotePart {
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What has files: a web server, a bucket. */
+/** A web server or a bucket. */
 export interface Store {
   /** What it is called in messages. */
   readonly name: string;
@@ -138,14 +120,14 @@ export interface Store {
    * than the one listed. The signal ends it.
    */
   read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
-  /** Gives connections back that wait for the next question. */
+  /** Closes idle connections. */
   close?(): void;
 }
 
-/** A checksum file has a line a file. */
+/** Bytes that are read of a checksum file, which may have a line for each of many files. */
 const LONGEST_CHECKSUM = 64 * 1024;
 
-/** The beginning of a text, as much as a checksum file may have. */
+/** Reads {@link LONGEST_CHECKSUM} bytes of a text, or a chunk more. */
 export async function startOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;

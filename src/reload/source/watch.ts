@@ -4,24 +4,18 @@ import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
 
 export interface WatchOptions {
-  /**
-   * `events` hears of changes from the system, `poll` asks, for network file systems, `off` does
-   * neither.
-   */
+  /** `events` come from the system; `poll` looks now and then, for network file systems. */
   readonly mode: 'events' | 'poll' | 'off';
-  /** How often `poll` asks. */
+  /** How often `poll` looks. */
   readonly pollMs: number;
-  /** With events, how often to ask all the same. */
+  /** With events, how often to look all the same. */
   readonly safetyMs?: number;
 }
 
 /** Events get lost when there are too many of them, and no folder above another is watched. */
 const SAFETY_MS = 5_000;
 
-/**
- * chokidar as far as it tells of a folder's events: at each it would list the folder, and `lstat`
- * every entry.
- */
+/** chokidar without its listing: at each event it would `lstat` every entry of the folder. */
 class FolderWatcher extends FSWatcher {
   override _readdirp(): undefined {
     return undefined;
@@ -29,10 +23,9 @@ class FolderWatcher extends FSWatcher {
 }
 
 /**
- * Calls `onChange` whenever a file or folder at one of the paths may have changed, more often rather
- * than too rarely. Watched is each folder among them, and of a file its folder and that of what it
- * leads to; events of names that do not `count` are passed over. Where one of these folders is
- * replaced, the next look without an event finds the other one. Returns what ends it.
+ * Calls `onChange` whenever a file or folder at one of the paths may have changed, or more often.
+ * Watches folders, and of a file its folder and that of its link's target; ignores names that do
+ * not `count`. A folder that was replaced is found at the next look. Returns what ends it.
  */
 export function watchPaths(
   paths: readonly string[],
@@ -60,7 +53,7 @@ export function watchPaths(
       watcher.on('error', (error) => {
         logger.warn({ path: folder, reason: (error as Error).message }, 'cannot watch');
       });
-      // nothing was heard while no watch stood
+      // earlier changes were not heard
       return watcher.on('ready', onChange).add(folder);
     });
   }
@@ -104,10 +97,7 @@ interface End {
   readonly stats: Stats;
 }
 
-/**
- * What a path leads to: of a link nobody is told what happens in the folder behind it. Undefined
- * where there is nothing, or nobody may look.
- */
+/** What a path leads to behind its links; undefined where there is nothing, or no permission. */
 function endOf(path: string): End | undefined {
   try {
     const end = realpathSync(path);
