@@ -18,7 +18,6 @@ import {
 } from './journal.js';
 import type { PostWriter } from './posts.js';
 
-/** What adopts new generations. */
 export interface Adopter {
   readonly journal: OwnJournal | SharedJournal;
   readonly writer: Pick<PostWriter, 'refusal'>;
@@ -32,11 +31,10 @@ const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 const KEPT_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Serves a new generation of the snapshot and all accepted points that it does not contain. One
- * whose id the snapshot uses for something else moves to a fresh id, on stable storage before
- * anybody sees it. Posts that the snapshot has and that are a day old at a time in milliseconds
- * since the epoch are forgotten then. Rejects with JournalUnavailable where the journal cannot be
- * written; what was served then stays.
+ * Serves a new generation of the snapshot and all accepted points that it lacks. A point whose id
+ * the snapshot uses for another record moves to a fresh id, on stable storage before anybody sees
+ * it. Posts that the snapshot has are pruned once a day old; `now` is in milliseconds since the
+ * epoch. Rejects with JournalUnavailable where the journal cannot be written; nothing changes then.
  */
 export async function adopt(
   given: Generation,
@@ -45,21 +43,20 @@ export async function adopt(
 ): Promise<void> {
   const { journal, writer, deltas, logger } = adopter;
   const taken = given.engine.dataset.byId.keys;
-  // ids that are given are never taken back: those that leave no room do not count
+  // ids are never taken back, so those that would leave no room do not count
   await journal.giveIdsFrom((taken[firstAbove(taken, LARGEST_ID) - 1] ?? 0) + 1);
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
   const watermark = watermarkOf(generation, adopter);
   const beginning = deltas.begin(generation);
-  /** Sequences of the posts that the snapshot has and that are old enough. */
+  /** Sequences of the posts to prune. */
   const old: number[] = [];
-  /** The ids under which the posts that are kept were acknowledged. */
+  /** Ids under which the kept posts were acknowledged. */
   const keptIds = new Set<number>();
-  /** Up to which sequence posts were looked at. */
+  /** The sequence up to which posts were looked at. */
   let through = 0;
 
-  /** Looks at the posts that were not looked at yet. */
   async function take(): Promise<void> {
-    // posts that move come behind all others, and are looked at then
+    // posts that move come behind all others: the next round looks at them
     for (;;) {
       const moves: Move[] = [];
       for await (const posts of readAll(journal, through, journal.state.lastSequence)) {
@@ -76,7 +73,7 @@ export async function adopt(
   async function look(post: Post, moves: Move[]): Promise<void> {
     const { sequence, createdAt } = post;
     through = sequence;
-    // it was kept under the id that it had before
+    // the post was kept under its former id
     if (post.movedFrom !== undefined && keptIds.has(post.movedFrom)) {
       throw new JournalUnavailable('a point got another id while the journal was read');
     }
@@ -94,7 +91,7 @@ export async function adopt(
 
   // most posts are looked at while others are accepted
   await take();
-  // no posts are told meanwhile
+  // nobody is told of posts meanwhile
   const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : deltas;
   const { done } = await teller.exclusively(async () => {
     await take();
@@ -102,7 +99,7 @@ export async function adopt(
     return deltas.serve(beginning, journal.state.lastSequence);
   });
   await done;
-  // what instances share is pruned by people
+  // a shared journal is pruned by people
   if (isShared(journal)) journal.contains(watermark);
   else if (old.length > 0) await prune(old, journal, logger);
 }
@@ -130,7 +127,6 @@ async function prune(old: readonly number[], journal: OwnJournal, logger: Logger
   }
 }
 
-/** What becomes of a post beside a snapshot. */
 type Standing =
   /** The snapshot has it, or was made knowing of it. */
   | 'retired'

@@ -5,7 +5,7 @@ import Sqlite from 'libsql';
 import type { Microseconds } from '../model/units.js';
 import { type Post, type PostRow, postOf, StoreError, type StoreFault } from './journal.js';
 
-/** What the system says where somebody has to change something. */
+/** Error codes of the system that last until somebody changes something. */
 const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
 // result codes of SQLite
 const [BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 8, 10, 11, 13, 14, 26];
@@ -28,7 +28,7 @@ export function storeError(error: unknown): StoreError {
   return make('failing', `it cannot be used (${code ?? message})`);
 }
 
-/** Whether nothing of a transaction is in the file that failed with this error. */
+/** Whether a transaction that failed with this error left nothing in the file. */
 export function isUndone({ cause }: StoreError): boolean {
   const raw = cause === undefined ? 0 : resultOf(cause);
   return raw === FULL || raw === BUSY;
@@ -37,11 +37,11 @@ export function isUndone({ cause }: StoreError): boolean {
 /** The primary result code of SQLite's error; 0 of another. */
 function resultOf(error: unknown): number {
   const { message, rawCode } = error as Error & { rawCode?: number };
-  // the library has no code for what cannot be opened
+  // the library has no code for a file that cannot be opened
   return (rawCode ?? Number(/: (\d+)"?\)?$/.exec(message)?.[1] ?? 0)) & 0xff;
 }
 
-/** Raise it when a version before could not read the tables any more. */
+/** Raise it once older versions cannot read the tables any more. */
 const SCHEMA = 1;
 const PAGE_BYTES = 4096;
 const TABLES = `
@@ -63,7 +63,7 @@ const TABLES = `
     last_time INTEGER NOT NULL -- the latest created_at that there ever was
   ) STRICT;`;
 
-/** What the one row of the table `state` says. */
+/** The one row of the table `state`. */
 export interface Head {
   readonly name: string;
   readonly lastSequence: number;
@@ -71,7 +71,6 @@ export interface Head {
   readonly lastTime: Microseconds;
 }
 
-/** The head once posts have been added. */
 export function headBehind(head: Head, added: readonly Post[]): Head {
   return {
     name: head.name,
@@ -81,7 +80,6 @@ export function headBehind(head: Head, added: readonly Post[]): Head {
   };
 }
 
-/** A row of the table `posts`. */
 interface Row extends PostRow {
   readonly crc: number;
 }
@@ -92,9 +90,9 @@ const HEAD = `SELECT schema, name,
   last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES ';
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
-/** Of a statement: a call of the library takes as long as a row. */
+/** Rows of one INSERT: a call of the library takes as long as a row. */
 const MOST_ROWS = 8;
-/** Of each CRC 24 bits are summed: the sums stay whole numbers for 2^29 posts. */
+/** Sums have 24 bits of each CRC, and so are exact for 2^29 posts. */
 const CRC_MASK = 0xffffff;
 
 /** A connection to a journal's file. Its methods throw what SQLite does. */
@@ -102,14 +100,14 @@ export class Database {
   readonly #db: Sqlite.Database;
   readonly #prepared = new Map<string, Sqlite.Statement>();
 
-  /** Connects to a file, which is made where there is none; an owner has it until it is released. */
+  /** Connects to a file, made where there is none; an owner locks it until {@link release}. */
   constructor(path: string, isOwner = true) {
-    // a name is never an address
+    // the library would take some names for addresses
     this.#db = new Sqlite(resolve(path));
     if (!isOwner) return;
     try {
       this.#db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);
-      // the lock is kept until the process ends or says otherwise
+      // the lock is kept until the release, or the end of the process
       this.#db.pragma('locking_mode = EXCLUSIVE');
       // at rest one file has everything
       this.#db.pragma('journal_mode = TRUNCATE');
@@ -121,13 +119,13 @@ export class Database {
     }
   }
 
-  /** Gives the file free. Closing alone would do so when garbage is collected. */
+  /** Releases the lock. Closing alone would release it only when garbage is collected. */
   release(): void {
     try {
       if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
       this.#db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema');
     } catch {
-      // the end of the process gives it free
+      // the end of the process releases the lock
     }
     this.#db.close();
   }
@@ -144,7 +142,6 @@ export class Database {
     if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
   }
 
-  /** Makes the tables of a new journal. */
   makeTables(): void {
     this.#db.exec(TABLES);
     const name = randomBytes(8).toString('hex');
@@ -173,7 +170,7 @@ export class Database {
       .last;
   }
 
-  /** Forgets what SQLite has in its own memory, which says nothing of the file. */
+  /** Drops SQLite's page cache, which says nothing of the file. */
   forget(): void {
     this.#db.exec('PRAGMA shrink_memory');
   }
@@ -186,7 +183,7 @@ export class Database {
     return { count, crcs };
   }
 
-  /** The size that SQLite takes the file for. */
+  /** The size that the file has by SQLite's count. */
   get size(): number {
     return this.#get<{ page_count: number }>('PRAGMA page_count')!.page_count * PAGE_BYTES;
   }
@@ -218,7 +215,7 @@ export class Database {
     this.#run('DELETE FROM posts WHERE sequence = ?', [sequence]);
   }
 
-  /** The posts behind a sequence, ascending. Throws where one is not what was written. */
+  /** The posts behind a sequence, ascending. Throws where a CRC is wrong. */
   *postsBehind(after: number): Generator<Post, void, undefined> {
     const sql = `${SELECT} WHERE sequence > ? ORDER BY sequence`;
     for (const row of this.#db.prepare(sql).iterate([after])) {

@@ -16,10 +16,10 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
   [0x5346414f, 'AFS'],
 ]);
 
-/** By what a file that somebody else changed or replaced is known. */
+/** What differs once somebody else changed or replaced a file. */
 export type Identity = Readonly<
   Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'blocks', bigint> & {
-    /** The inode of the file that a transaction is rolled back by, from the first one on. */
+    /** The inode of SQLite's rollback journal, from the first transaction on. */
     beside: bigint | undefined;
   }
 >;
@@ -36,7 +36,7 @@ export function identityOf(path: string): Identity | undefined {
   return { dev, ino, size, mtimeNs, blocks, beside };
 }
 
-/** What somebody has done to a file since it was seen; undefined where nobody did. */
+/** What somebody did to a file since it was seen; undefined for nothing. */
 export function changeOf(
   seen: Identity | undefined,
   now: Identity | undefined,
@@ -50,9 +50,8 @@ export function changeOf(
 }
 
 /**
- * Tells whether there is a journal at a path; `false` where there is nothing. Throws where
- * something else has the name, or the rights are wanting. Not for a file that this process owns:
- * it is opened and closed.
+ * Whether there is a journal at a path. Throws where something else has the name, or for lack of
+ * rights. Closes a descriptor of the file: never to be called for one that this process owns.
  */
 function isJournal(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -67,8 +66,8 @@ function isJournal(path: string): boolean {
 }
 
 /**
- * Tells whether there is a journal at a path. Throws where one cannot be written, or made, for want
- * of rights, or would be on a file system that is not of this machine.
+ * Whether there is a journal at a path. Throws where the rights to write or make one are lacking,
+ * or where the file system is not of this machine.
  */
 function findJournal(path: string, anyFileSystem: boolean): boolean {
   const exists = isJournal(path);
@@ -87,7 +86,7 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
   throw new StoreError('refused', `${reason}: ${cure}`);
 }
 
-/** Owns the journal at a path, which is begun where there is nothing. Throws where it is damaged. */
+/** Owns the journal at a path, made where there is none. Throws where it is damaged. */
 export function openOwn(path: string, anyFileSystem: boolean): Database {
   if (!findJournal(path, anyFileSystem)) makeJournal(path);
   const db = new Database(path);
@@ -100,7 +99,7 @@ export function openOwn(path: string, anyFileSystem: boolean): Database {
   }
 }
 
-/** Begins a journal at a path where there is nothing, and lets go of it. */
+/** Makes a journal, and releases it. */
 function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): void {
   const db = new Database(path);
   try {
@@ -117,8 +116,8 @@ function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): vo
 }
 
 /**
- * Reads a journal that no process has open: its state, and the posts behind a sequence. What a
- * process that was killed has left unfinished is taken back, as the next start would.
+ * Reads the state and the posts behind a sequence of a journal that no process has open. Rolls back
+ * what a killed process left unfinished, as the next start would.
  */
 export function readJournal(path: string, after: number): Posted {
   if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
@@ -156,10 +155,10 @@ export function isOlderCopy(path: string, head: Head): boolean {
   }
 }
 
-/** Room that must be there before posts are accepted again: that of some large ones. */
+/** Room for some large posts must be there before posts are accepted again. */
 const ROOM = Buffer.alloc(256 * 1024);
 
-/** Tries whether there is room beside a path: a transaction that changes nothing needs none. */
+/** Throws where the disk is full: a transaction that changes nothing would not tell. */
 export function tryRoom(path: string): void {
   const draft = draftOf(path);
   try {
@@ -171,7 +170,7 @@ export function tryRoom(path: string): void {
   }
 }
 
-/** Writes a journal beside a path, for whoever may read what is there. Returns its own path. */
+/** Writes a journal beside that of a path, with the same rights, and returns its path. */
 export function makeDraft(path: string, head: Head, posts: readonly Post[]): string {
   const draft = draftOf(path);
   const rights = statSync(path, { throwIfNoEntry: false });
@@ -180,7 +179,7 @@ export function makeDraft(path: string, head: Head, posts: readonly Post[]): str
     makeJournal(draft, head, posts);
     if (rights !== undefined) keepRights(draft, rights);
   } catch (error) {
-    // it would take the room that is wanted
+    // what was written of the draft takes room that is needed
     removeBoth(draft);
     throw error;
   }
@@ -192,7 +191,7 @@ function draftOf(path: string): string {
   return `${path}.new`;
 }
 
-/** Removes a journal that may be there, and what SQLite has beside it. */
+/** Removes a journal, which may be missing, and SQLite's file beside it. */
 function removeBoth(path: string): void {
   for (const suffix of ['', '-journal']) rmSync(path + suffix, { force: true });
 }

@@ -5,26 +5,24 @@ import { InputError } from '../model/quote.js';
 import { parseTimestamp, type Timestamp } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
 
-/** What a client sent to have its post accepted once, however often it is sent. */
+/** The `Idempotency-Key` of a post, which counts once however often it is sent. */
 export interface PostKey {
   /** Visible ASCII characters and blanks: the user, a blank, and the client's own key. */
   readonly name: string;
-  /** The SHA-256 of what the request said: hexadecimal. */
+  /** The SHA-256 of what the request said, in hexadecimal. */
   readonly body: string;
 }
 
-/** A point that is to be accepted. */
 export interface NewPost {
   readonly id: number;
   readonly createdAt: Microseconds;
   /** The point's JSON, as the list shows it. */
   readonly record: string;
   readonly key?: PostKey | undefined;
-  /** The same point, where it is at hand: whoever hears of the post need not parse the record. */
+  /** The parsed record, where it is at hand: listeners need not parse it. */
   readonly point?: Point | undefined;
 }
 
-/** An accepted point, as a journal keeps it. */
 export interface Post extends NewPost {
   /** A whole number from 1, ascending, never used again. */
   readonly sequence: number;
@@ -34,7 +32,6 @@ export interface Post extends NewPost {
 
 /** A post as the tables of journals have it. */
 export interface PostRow extends Pick<Post, 'sequence' | 'id' | 'createdAt' | 'record'> {
-  /** The {@link PostKey}'s name. */
   readonly key: string | null;
   readonly body: string | null;
   readonly movedFrom: number | null;
@@ -49,33 +46,32 @@ export function postOf(row: PostRow): Post {
   };
 }
 
-/** The sequence of a post, the id that it is to get, and its record with that id. */
+/** The sequence of a post, its next id, and its record with that id. */
 export type Move = Pick<Post, 'sequence' | 'id' | 'record'>;
 
 /** What became of a post: its sequence, or the post that used its key before. */
 export type Appended = number | Post;
 
 export interface JournalState {
-  /** Random, chosen when the journal was begun: tells it from every other one. */
+  /** Random: tells the journal from every other one. */
   readonly name: string;
-  /** The name, and how often posts were lost that had been served: for the names of states. */
+  /** The name, and how often served posts were lost: a part of the names of states. */
   readonly line: string;
   /** Of the newest post that was told; 0 before the first. */
   readonly lastSequence: number;
   /** The latest time of creation that was ever journaled; 0 before the first post. */
   readonly lastTime: Microseconds;
-  /** Posts that the journal keeps. */
   readonly posts: number;
   /** All posts behind this sequence are kept; of those before it some are not. */
   readonly keptAfter: number;
   /** Posts up to this sequence were removed by hand: a snapshot must have them. */
   readonly removed: number;
   readonly bytes: number;
-  /** How far what was told is behind; undefined where nobody else writes. */
+  /** How far listeners are behind; undefined where nobody else writes. */
   readonly lag?: {
     readonly posts: number;
     readonly seconds: number;
-    /** How often posts were gone that had been told. */
+    /** How often posts were lost that listeners had been told of. */
     readonly losses: number;
   };
   /** Why nothing can be written now; undefined where all is well. */
@@ -84,62 +80,59 @@ export interface JournalState {
 
 export interface JournalOptions {
   readonly logger?: Pick<Logger, 'fatal' | 'error' | 'info'>;
-  /** Takes the seconds that each batch took until it was on stable storage. */
+  /** Hears how many seconds each batch took until it was on stable storage. */
   readonly onFlush?: (seconds: number) => void;
 }
 
-/** Takes posts in the order of their sequences; the next ones come when it is done. */
+/** Hears of posts in the order of their sequences; the next ones come when it is done. */
 export type Listener = (posts: readonly Post[]) => void | Promise<void>;
 
-/**
- * Accepted points on stable storage, in one order for everybody, until a snapshot contains them.
- */
+/** Accepted points on stable storage, in one order for everybody, until a snapshot has them. */
 export interface Journal {
   readonly state: JournalState;
   /** Takes an id that no other post has or had. */
   takeId(): Promise<number>;
-  /** Has no post take an id below this one from now on, whoever accepts it. */
+  /** From now on no post gets an id below this one, whichever instance accepts it. */
   giveIdsFrom(id: number): Promise<void>;
   /**
-   * Numbers a post and resolves when it is on stable storage, with all others of the same turn of
-   * the event loop; what listens to {@link changed} has been told of it then. Rejects with
-   * {@link JournalUnavailable}; it may not be known then whether the post stays.
+   * Gives a post its sequence; resolves once it is on stable storage and the listeners were told.
+   * Posts of one turn of the event loop share a transaction. Rejects with
+   * {@link JournalUnavailable}; whether the post stays may be unknown then.
    */
   append(post: NewPost): Promise<Appended>;
   /** The posts behind a sequence, ascending, `limit` at most. */
   read(after: number, limit: number): Promise<readonly Post[]>;
-  /** Has posts told as they become durable. */
+  /** Adds a listener, which hears of posts once they are durable. */
   changed(listener: Listener): void;
   /** The post that a key was used for. */
   find(key: string): Promise<Post | undefined>;
   /**
-   * Gives posts other ids: each becomes a post with a sequence of its own, and nobody is told.
-   * Returns these; what is not there any more is left out. Rejects with {@link JournalUnavailable}.
+   * Gives posts other ids, each under a new sequence, and tells nobody. Returns the new posts of
+   * those that are still there. Rejects with {@link JournalUnavailable}.
    */
   move(moves: readonly Move[]): Promise<readonly Post[]>;
-  /** Waits for what is under way and gives the journal free for other processes. */
+  /** Waits for what is under way, and releases the journal. */
   close(): Promise<void>;
 }
 
 /** A journal that one process has to itself. */
 export interface OwnJournal extends Journal {
-  /** Forgets posts by their sequences, keys included. Rejects with {@link JournalUnavailable}. */
+  /** Removes posts and their keys, by sequence. Rejects with {@link JournalUnavailable}. */
   prune(sequences: readonly number[]): Promise<void>;
 }
 
 /** A journal that many instances share. */
 export interface SharedJournal extends Journal {
   /**
-   * Runs work, once which is `done` a generation is served that has the posts up to the sequence of
-   * the state, while nobody is told of others. Rejects with {@link JournalUnavailable} where posts
-   * may have been lost since {@link giveIdsFrom} was called.
+   * Runs `work` while nobody is told of posts. Once its result is `done`, a generation is served
+   * that has the posts up to the sequence of the state. Rejects with {@link JournalUnavailable}
+   * where posts may have been lost since {@link giveIdsFrom} was called.
    */
   exclusively(work: () => Promise<Served>): Promise<Served>;
   /** Tells operators up to which sequence the snapshot that is served has posts. */
   contains(watermark: number): void;
 }
 
-/** Something is served once `done` resolves. */
 export interface Served {
   readonly done: Promise<void>;
 }
@@ -148,12 +141,12 @@ export function isShared(journal: OwnJournal | SharedJournal): journal is Shared
   return 'exclusively' in journal;
 }
 
-/** What a thread that answers learns of a journal. */
+/** A journal, as threads that answer see it. */
 export interface JournalReader extends Pick<Journal, 'read'> {
   state(): Promise<JournalState>;
 }
 
-/** What is read of a journal beside the process that has it. */
+/** A journal, as another process reads it. */
 export interface Posted {
   readonly name: string;
   readonly posts: readonly Post[];
@@ -166,7 +159,7 @@ export interface Posted {
 /** Posts that are read at a time: whoever gets fewer has got all. */
 const READ_POSTS = 4_096;
 
-/** All posts of a journal behind a sequence, up to another one, some thousands at a time. */
+/** All posts behind the sequence `after` up to `through`, {@link READ_POSTS} at a time. */
 export async function* readAll(
   journal: Pick<Journal, 'read'>,
   after: number,
@@ -184,23 +177,22 @@ export async function* readAll(
 /** Posts that share a transaction at most: others wait for all of them. */
 const MOST_POSTS = 1_024;
 
-/** What became of each post of a batch, once those who listen were told of it. */
+/** What became of each post of a batch, once listeners were told. */
 export type BatchTold = Promise<readonly (Appended | Error)[]>;
 
-/** A post, and who waits for what becomes of it. */
 interface Waiting {
   readonly post: NewPost;
   resolve(appended: Appended): void;
   reject(error: unknown): void;
 }
 
-/** Writes posts, as many at once as there are while a batch is under way. */
+/** Writes posts in batches: those that come while one is under way are the next. */
 export class Batches {
   readonly #write: (posts: readonly NewPost[]) => Promise<{ readonly told: BatchTold }>;
   #queue: Waiting[] = [];
   #writing: Promise<void> | undefined;
 
-  /** `write` makes posts durable, and then the next ones may be written. */
+  /** Once `write` resolves, posts are durable and the next batch begins. */
   constructor(write: (posts: readonly NewPost[]) => Promise<{ readonly told: BatchTold }>) {
     this.#write = write;
   }
@@ -213,14 +205,13 @@ export class Batches {
     });
   }
 
-  /** Resolves when no batch is under way. */
   async written(): Promise<void> {
     await this.#writing;
   }
 
   async #writeAll(): Promise<void> {
     while (this.#queue.length > 0) {
-      // those that arrive in the same turn of the event loop share a transaction
+      // posts of one turn of the event loop share a transaction
       await turn();
       const batch = this.#queue.splice(0, MOST_POSTS);
       try {
@@ -261,7 +252,7 @@ export type StoreFault =
   /** The disk is full, or fails; that may pass. */
   | 'failing';
 
-/** Why a journal cannot be opened, or its file be used: then without the file's name. */
+/** Why a journal cannot be opened or used. */
 export class StoreError extends InputError {
   readonly fault: StoreFault;
 

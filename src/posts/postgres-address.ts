@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os';
 import { InputError } from '../model/quote.js';
 
-/** One server of a database. */
 export interface Host {
   readonly host: string;
   readonly port: number;
@@ -15,14 +14,14 @@ export interface DatabaseAddress {
   /** As the client library takes it; false for none. */
   readonly tls: false | 'prefer' | 'require' | 'verify-full';
   readonly password: string;
-  /** The address without who asks: what logs and errors may say. */
+  /** The address without user and password, for logs and errors. */
   readonly name: string;
 }
 
 const PORT = 5432;
 const EXPECTED =
   'expected an address such as postgres://user@host/database or postgres://user@a,b:5433/database?sslmode=verify-full';
-/** What may stand behind the question mark: what hosts there are is asked of all of them anyway. */
+/** Parameters that are read, or need not be: all hosts are asked whether they take writes. */
 const PARAMETERS = ['sslmode', 'target_session_attrs'];
 const TLS_MODES = {
   disable: false,
@@ -31,15 +30,14 @@ const TLS_MODES = {
   'verify-full': 'verify-full',
 } as const;
 
-/** Whether a journal is a database rather than a file. */
+/** Whether a journal's name is the address of a database. */
 export function isDatabaseAddress(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }
 
 /**
  * Reads the address of a database. What it leaves out comes from `PGUSER`, `PGDATABASE`,
- * `PGSSLMODE` and `PGPASSWORD`. Throws an InputError that does not repeat the address, which may have
- * a password.
+ * `PGSSLMODE` and `PGPASSWORD`. Throws InputErrors without the address, which may have a password.
  */
 export function parseDatabaseAddress(
   text: string,

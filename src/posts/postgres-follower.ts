@@ -3,31 +3,29 @@ import { JournalUnavailable, type Listener, postOf } from './journal.js';
 import type { Link } from './postgres-link.js';
 import { type BatchRow, COLUMNS, type Head, readHead } from './postgres-schema.js';
 
-/** Posts that are read and told at a time. */
 const PIECE = 1_024;
 
-/** Why an instance tells of no posts until it is made anew from the journal. */
+/** Why an instance tells of no posts until its generation is built anew from the journal. */
 export type Standstill =
   /** Nothing was told yet. */
   | 'begins'
-  /** A post got another id, and the one with the old id was told before. */
+  /** A post got another id after listeners were told of the old one. */
   | 'moved'
-  /** Posts that were told are not there any more: a failover lost them. */
+  /** A failover lost posts that listeners were told of. */
   | 'parted';
 
 type Reader = Pick<Link, 'read'>;
 
-/** Tells of the posts of the database, its own and those of other instances, in one order. */
+/** Tells listeners of the posts of all instances, in one order. */
 export class Follower {
   /** Of the last look. */
   head: Head;
   standstill: Standstill | undefined = 'begins';
-  /** How often posts were gone that had been told. */
   losses = 0;
   readonly listeners: Listener[] = [];
   /** The last post that was told. */
   #told = { sequence: 0, batch: '' };
-  /** The branch that it belongs to. */
+  /** The branch of the last post that was told. */
   branch: number;
   /** By `performance.now()`: when nothing was left to tell. */
   #caughtUpAt = performance.now();
@@ -39,12 +37,12 @@ export class Follower {
     this.branch = head.branch;
   }
 
-  /** Up to which sequence posts were told; all there are where the instance is made anew. */
+  /** The sequence up to which posts were told; the head's where the generation is built anew. */
   get sequence(): number {
     return this.standstill === undefined ? this.#told.sequence : this.head.lastSequence;
   }
 
-  /** How far what was told is behind, in posts and in seconds. */
+  /** How far listeners are behind. */
   get lag(): { readonly posts: number; readonly seconds: number } {
     const posts = Math.max(0, this.head.lastSequence - this.#told.sequence);
     return { posts, seconds: (performance.now() - this.#caughtUpAt) / 1000 };
@@ -93,7 +91,7 @@ export class Follower {
     );
   }
 
-  /** Goes on behind the head: all before it was taken from the journal. */
+  /** Goes on behind the head: all posts before it were read from the journal. */
   goOn(): void {
     const { lastSequence, lastBatch, branch } = this.head;
     this.#told = { sequence: lastSequence, batch: lastBatch };
@@ -110,7 +108,7 @@ export class Follower {
     return lastSequence < sequence || (lastSequence === sequence && lastBatch !== batch);
   }
 
-  /** The next rows; undefined where the last one that was told is another one by now. */
+  /** The next rows; undefined where another post has the last sequence that was told. */
   async #readPiece(link: Reader): Promise<readonly BatchRow[] | undefined> {
     const { sequence, batch } = this.#told;
     const { lastSequence, pruned } = this.head;

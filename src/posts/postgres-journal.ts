@@ -34,16 +34,16 @@ import { Session } from './postgres-session.js';
 
 /** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
-/** How long a batch may take where nobody says, in milliseconds. */
+/** The default of `timeoutMs`. */
 const TIMEOUT_MS = 10_000;
 const LOST = 'the journal fails: a failover lost posts, and what is served is built anew';
-/** Between two tries to have the generation made anew. */
+/** Between two calls of `renew`. */
 const RENEW_MS = 5_000;
 
 export interface DatabaseJournalOptions extends JournalOptions {
   /** How long a batch may take until it is certain, in milliseconds. */
   readonly timeoutMs?: number;
-  /** Has the generation that is served made anew; asked again until it is. */
+  /** Has the served generation built anew; called again until it is. */
   readonly renew?: () => void;
 }
 
@@ -70,12 +70,11 @@ export async function openDatabaseJournal(
   }
 }
 
-/** A journal in PostgreSQL, which many instances share. */
 class DatabaseJournal implements SharedJournal {
   readonly #session: Session;
   readonly #options: DatabaseJournalOptions;
   readonly #follower: Follower;
-  /** Under which this instance says that it is there. */
+  /** Random: the name of this instance in the database. */
   readonly #name = newName();
   /** What an adoption under way began with. */
   #adopting: { readonly link: Link | undefined; readonly branch: number } | undefined;
@@ -139,7 +138,7 @@ class DatabaseJournal implements SharedJournal {
     await this.#lookAlone(this.#session);
     if (this.#follower.head.leastId < id) {
       await this.#session.write('SELECT waypost.give_ids_from($1)', [id]);
-      // what came before is there then, and what comes from now on has none of these ids
+      // the head has all earlier posts by now, and later ones have none of these ids
       await this.#lookAlone(this.#session);
     }
     this.#adopting = { link: this.#session.link, branch: this.#follower.head.branch };
@@ -166,9 +165,9 @@ class DatabaseJournal implements SharedJournal {
   }
 
   async move(moves: readonly Move[]): Promise<readonly Post[]> {
-    // nobody may be told of others while work has the journal to itself
+    // exclusively() has the session: a move within its work would wait for ever
     if (this.#isHeld) throw new JournalUnavailable('the journal fails: a point has to move');
-    // what was told of them is not so any more
+    // listeners were told of the old ids
     return this.#session.alone(async () => {
       this.#follower.stand(this.#follower.standstill ?? 'moved');
       const move = 'SELECT * FROM waypost.move($1, $2::text::json)';
@@ -178,7 +177,7 @@ class DatabaseJournal implements SharedJournal {
     });
   }
 
-  /** Runs work while nobody is told of posts. Where they are not told anyway, they are again then. */
+  /** Where posts are not told at all, telling goes on once `work` is done. */
   exclusively(work: () => Promise<Served>): Promise<Served> {
     return this.#session.alone(async () => {
       const isAnew = this.#follower.standstill !== undefined;
@@ -214,7 +213,7 @@ class DatabaseJournal implements SharedJournal {
     });
   }
 
-  /** Has posts made durable under one name; each is told of once everybody here was. */
+  /** Writes a batch under a name; `told` resolves once listeners heard of all its posts. */
   async #write(posts: readonly NewPost[]): Promise<{ readonly told: BatchTold }> {
     const { timeoutMs = TIMEOUT_MS, onFlush } = this.#options;
     const began = performance.now();
@@ -240,7 +239,7 @@ class DatabaseJournal implements SharedJournal {
     if (performance.now() > this.#heartAt) await this.#sayHello(link);
   }
 
-  /** Gives the posts that are there another name than those that were: once, by whoever is first. */
+  /** Begins a branch after a loss, so that names of states differ: one instance does. */
   async #part(link: Link): Promise<void> {
     const { branch, head } = this.#follower;
     if (branch !== head.branch) return;

@@ -2,40 +2,33 @@ import postgres, { type Sql } from 'postgres';
 import { InputError } from '../model/quote.js';
 import type { DatabaseAddress, Host } from './postgres-address.js';
 
-/** How long a server may take until it takes questions, in seconds. */
+/** How long a connection may take to open, in seconds. */
 const CONNECT_S = 4;
 /** How long anything but a batch may take, in milliseconds. */
 const PATIENCE_MS = 5_000;
-/** Questions that are asked at the same time beside the batches. */
+/** Connections that read, beside the one that writes. */
 const READERS = 2;
-/**
- * Of the connections that read: along an index, also while no statistics say how large the table is,
- * and without waiting for standbys.
- */
+/** Reads go along an index, also before there are statistics, and wait for no standby. */
 const READING = {
   ...{ enable_seqscan: 'off', enable_bitmapscan: 'off', enable_sort: 'off' },
   synchronous_commit: 'local',
 };
 const PREPARED = { prepare: true };
-/** Errors by which a server says that it will not do, whoever tries how often: class of SQLSTATE. */
+/** Classes of SQLSTATE of errors that last until somebody changes something. */
 const LASTING = ['28', '3D', '42', '0A'];
 
 export type Value = string | number;
 
-/**
- * A statement of which it is not known whether it was committed, or not on how many servers:
- * whoever asked looks for it later.
- */
+/** It is unknown whether a statement was committed, or on how many servers. */
 export class Uncertain extends Error {
   override readonly name = 'Uncertain';
 }
 
-/** Why a server said no; nothing of the statement stays. */
+/** The server refused a statement; nothing of it stays. */
 export class Refused extends Error {
   override readonly name = 'Refused';
-  /** The kind of the error, which tells no names. */
+  /** The SQLSTATE, which tells no names. */
   readonly code: string;
-  /** Whether it will say so until somebody changes something. */
   readonly isLasting: boolean;
 
   constructor(message: string, code: string) {
@@ -46,8 +39,8 @@ export class Refused extends Error {
 }
 
 /**
- * The connections to the one server that takes writes; once one of them is lost, all are. Columns of
- * rows have names like `lastSequence`, and their whole numbers are numbers.
+ * The connections to the one server that takes writes; once one of them is lost, all are. Columns
+ * of rows have names like `lastSequence`, and their whole numbers are numbers.
  */
 export interface Link {
   /** Counts the failovers of the database. */
@@ -92,14 +85,13 @@ export async function connect(address: DatabaseAddress, leastTimeline: number): 
   );
 }
 
-/** Asks what a server is; what the operator set is kept, but for commits that wait for nothing. */
+/** Asks what a server is, and has commits wait for stable storage where they would not. */
 const ASK = `SELECT
   pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS reads_only,
   CASE WHEN pg_is_in_recovery() THEN '0' ELSE pg_walfile_name(pg_current_wal_lsn()) END AS wal,
   CASE WHEN current_setting('synchronous_commit') = 'off'
     THEN set_config('synchronous_commit', 'on', false) END`;
 
-/** Connects to a server; undefined where it takes no writes. */
 async function open(address: DatabaseAddress, host: Host): Promise<Link | undefined> {
   let isLost = false;
   let warnings = 0;
@@ -116,7 +108,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
       if (severity === 'WARNING') warnings++;
     },
   });
-  // connects when it is first asked
+  // connects at its first question
   const reader = postgres({
     ...common,
     max: READERS,
@@ -187,7 +179,7 @@ function optionsOf(
     onnotice: () => {},
     connection: {
       application_name: 'waypost',
-      // batches wait for each other; any other level refuses those that waited
+      // batches wait for each other; stricter levels refuse those that waited
       default_transaction_isolation: 'read committed',
       // a server waits for a lock on behalf of a client that has left, and keeps the connection
       lock_timeout: PATIENCE_MS,
@@ -213,16 +205,16 @@ const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';
 
 type ServerError = NodeJS.ErrnoException & { readonly severity?: string };
 
-/** What an error of the client library says of a statement: its own texts may name what was sent. */
+/** The failure for an error of the library, whose texts may quote what was sent. */
 function failureOf(error: unknown): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
   const { name, code = '', message, severity } = error as ServerError;
   const says = `the database says: ${message}`;
-  // an administrator ends it, it takes no writes any more, or others held a lock for too long
+  // the server shuts down or takes no writes any more, or a lock was held for too long
   const isLeaving = code.startsWith('57') || code === '25006' || code === '55P03';
   const refused = new Refused(says, code);
   if (refused.isLasting || (severity === 'ERROR' && !isLeaving)) return refused;
-  // what a pooler says has no severity
+  // errors of a pooler have no severity
   if (name === 'PostgresError') return new Uncertain(says);
   const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
   const reason = isUntrusted ? `${message}; ${TRUST}` : code || message;

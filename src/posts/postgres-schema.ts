@@ -17,11 +17,10 @@ import { connect, type Link } from './postgres-link.js';
 
 /** Any number that other programs are unlikely to lock: tables are made once. */
 const LOCK = 7_921_508_336;
-/** Ids that an instance takes at a time, as the tables say; those that it does not give are lost. */
+/** Ids that an instance takes at a time, as in the tables; unused ones are lost. */
 export const ID_BLOCK = 64;
-/** How long it may take to remove posts, in milliseconds: some 5 µs each. */
+/** How long a prune may take, in milliseconds, at some 5 µs a post. */
 const PRUNE_MS = 600_000;
-/** What makes the tables, and which version of them. */
 const TABLES = new URL('../../../assets/journal-1.sql', import.meta.url);
 const VERSION = 1;
 
@@ -30,10 +29,9 @@ export interface Head {
   /** Of the tables. */
   readonly version: number;
   readonly name: string;
-  /** Counts how often posts were lost that some instance had told of. */
+  /** How often posts were lost that some instance had told of. */
   readonly branch: number;
   readonly lastSequence: number;
-  /** The name of the batch that the last post came with. */
   readonly lastBatch: string;
   readonly lastTime: number;
   /** Posts up to this sequence were removed. */
@@ -44,9 +42,8 @@ export interface Head {
 /** Named, so that a later version may add others while this one reads. */
 export const COLUMNS = 'sequence, id, created_at, record, key, body, batch, moved_from';
 
-/** A row of the posts. */
 export interface BatchRow extends PostRow {
-  /** The name of the batch that the post came with. */
+  /** The name of the post's batch. */
   readonly batch: string;
 }
 
@@ -76,7 +73,6 @@ function checkEncoding(encoding: string): void {
   throw new InputError(`its encoding is ${encoding}, without many characters: it must be UTF8`);
 }
 
-/** Throws an InputError where the tables are of a newer version than this program knows. */
 function checkVersion(version: number): void {
   if (version <= VERSION) return;
   throw new InputError(
@@ -92,7 +88,7 @@ export async function readHead(link: Pick<Link, 'read'>): Promise<Head> {
   return head;
 }
 
-/** Posts behind a sequence as they are at another one, ascending; what moved is at its new place. */
+/** Posts behind `after`, ascending, as of `through`: moved ones under their new sequence. */
 export async function readRows(
   link: Pick<Link, 'read'>,
   after: number,
@@ -108,10 +104,10 @@ export async function readRows(
   return rows.map(postOf);
 }
 
-/** Adds a batch of this name, as {@link givenOf} makes it, or looks up what became of it. */
+/** Adds a batch from {@link givenOf} under a name, or looks up what became of that name. */
 export const APPEND = 'SELECT * FROM waypost.append($1, $2::text::json)';
 
-/** Posts as the database takes them: of those with the same key the first one. */
+/** Posts as the database takes them: only the first one of each key. */
 export function givenOf(posts: readonly NewPost[]): string {
   const keys = new Set<string>();
   const given = posts.flatMap(({ id, createdAt, record, key }, at) => {
@@ -146,12 +142,11 @@ export function newName(): string {
   return randomBytes(9).toString('base64url');
 }
 
-/** What was removed from a journal. */
 export interface Pruned {
-  /** Posts up to this sequence are gone, now or before. */
+  /** Posts up to this sequence are gone, by this prune or an earlier one. */
   readonly pruned: number;
   readonly removed: number;
-  /** Up to which sequence the snapshots of all instances have posts. */
+  /** The sequence up to which the snapshots of all instances have posts. */
   readonly contained: number;
 }
 

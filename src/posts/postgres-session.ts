@@ -3,34 +3,34 @@ import { type JournalOptions, JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
 import { connect, type Link, Refused, Uncertain, type Value } from './postgres-link.js';
 
-/** How often it is looked what a notification may have failed to tell, in milliseconds. */
+/** How often to look, since a notification may get lost. */
 const LOOK_MS = 100;
 /** Between two tries to reach the database. */
 const RETRY_MS = 500;
-/** Between two tries to learn what became of a statement. */
+/** Between two tries of a statement whose outcome is unknown. */
 const INSIST_MS = 100;
 const UNREACHABLE = 'the database cannot be reached';
-/** Takes the lock that batches take, and is confirmed as they are. */
+/** Takes the lock of batches, and is confirmed as they are. */
 const TRY = 'UPDATE waypost.state SET one = true';
 
-/** Keeps connected to the database, looks at it, and knows what is wrong with it. */
+/** Stays connected to the database, looks at it, and knows what is wrong with it. */
 export class Session {
-  /** The connections that there are now. */
+  /** Undefined while not connected. */
   link: Link | undefined;
   readonly #address: DatabaseAddress;
   readonly #logger: JournalOptions['logger'];
   readonly #look: (link: Link) => Promise<void>;
-  /** The highest that was seen. */
+  /** The highest timeline that was seen. */
   #timeline = 0;
-  /** What has the follower to itself, one after the other. */
+  /** The queue of {@link alone}. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Until a look and a try to write succeed. */
+  /** Undefined once a look and a try to write succeed. */
   #problem: string | undefined;
-  /** What the database said last. */
+  /** The last refusal, which is logged once. */
   #refusal = '';
   #isClosed = false;
   #running: Promise<void> | undefined;
-  /** Aborted, it wakes the loop. */
+  /** Wakes the loop when it is aborted. */
   #bell = new AbortController();
 
   /** `look` is called ten times a second, and whenever there may be something new. */
@@ -49,20 +49,20 @@ export class Session {
     return this.#problem && `the journal fails: ${this.#problem}`;
   }
 
-  /** Begins to look. Rejects as the link does. */
+  /** Starts the loop that looks. Rejects as the link does. */
   async begin(link: Link): Promise<void> {
     await this.#use(link);
     this.#running = this.#run();
   }
 
-  /** Has it looked at once. */
+  /** Makes the loop look at once. */
   ring(): void {
     this.#bell.abort();
   }
 
   /**
-   * Runs a statement that may be run twice until it is certain what it did, or a time has come, by
-   * `performance.now()`. Rejects with a {@link JournalUnavailable}, and the problem stays then.
+   * Repeats a statement that may run twice until its outcome is known, or until `deadline`, by
+   * `performance.now()`. Rejects with a {@link JournalUnavailable}; the problem stays then.
    */
   async insist<Row>(
     statement: string,
@@ -85,7 +85,7 @@ export class Session {
     }
   }
 
-  /** Runs work after all that came before, and before what comes then. */
+  /** Runs `work` once all earlier work has ended. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     const working = this.#turn.then(work);
     this.#turn = working.catch(() => {});
@@ -112,7 +112,7 @@ export class Session {
     }
   }
 
-  /** Ends all after a last piece of work, which may fail. */
+  /** Ends all after `work`, which may fail. */
   async close(work: (link: Link) => Promise<void>): Promise<void> {
     this.#isClosed = true;
     this.ring();
@@ -129,7 +129,7 @@ export class Session {
     }
   }
 
-  /** Returns when to look again, in milliseconds. */
+  /** Returns the pause before the next look, in milliseconds. */
   async #lookOnce(): Promise<number> {
     const isLinked = this.link !== undefined;
     try {
@@ -140,7 +140,7 @@ export class Session {
       this.#problem = undefined;
       return LOOK_MS;
     } catch (error) {
-      // a connection that was lost is tried once more before anybody hears of it
+      // a lost connection is tried once more before anybody hears of it
       if (error instanceof Uncertain && isLinked) return 0;
       this.#problem = this.#reasonOf(error);
       return RETRY_MS;
@@ -157,7 +157,7 @@ export class Session {
     await link.listen('waypost', () => this.ring());
   }
 
-  /** Why something failed, as clients may know it: what the database says may name more. */
+  /** Why something failed, for clients; the database's text, which may have names, is logged. */
   #reasonOf(error: unknown): string {
     const { message } = error as Error;
     if (!(error instanceof Refused)) return message;

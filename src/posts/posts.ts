@@ -19,15 +19,14 @@ import { ImageStats, type Upload } from './media/upload.js';
 
 /** A point that a client wants to be accepted. Plain data: threads pass it on. */
 export interface PostRequest {
-  /** Problems where fields are wrong and there is an image, which may be wrong, too. */
+  /** Problems where fields are wrong; those of the image are added to them. */
   readonly draft: Draft | Refused;
-  /** Whose token came with it. */
+  /** The user of the token. */
   readonly user: number | undefined;
-  /** By which its client is counted. */
+  /** The address that limits count by. */
   readonly address: string;
-  /** What makes the same post count once. */
   readonly key: PostKey | undefined;
-  /** The image, as it came; whoever asks removes it afterwards. */
+  /** The image, as it came; the caller removes it afterwards. */
   readonly upload: Upload | undefined;
 }
 
@@ -43,13 +42,9 @@ export type PostReply =
   | (Refused & { readonly kind: 'refused' })
   /** The key was used before, with another body. */
   | { readonly kind: 'key_reused' }
-  /**
-   * The point could not be stored, and is not visible. Where storage failed in the middle, as the
-   * reason then says, it may be there after all later.
-   */
+  /** Not stored, not visible. Where the reason says so, the point may appear later. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** Takes posts, on whichever thread. */
 export interface Posts {
   post(request: PostRequest): Promise<PostReply>;
 }
@@ -59,26 +54,20 @@ const FLUSH_BOUNDS = [
   0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
 ];
 
-/**
- * What is counted of accepted points, in plain numbers; all at nought where points are only read.
- */
+/** What is counted of posts; all 0 where points are only read. */
 export class PostStats {
   readonly outcomes = { accepted: 0, replayed: 0, refused: 0, key_reused: 0, unavailable: 0 };
-  /** Of the journal. */
   readonly flushes: Durations = new Durations(FLUSH_BOUNDS);
   readonly images: ImageStats = new ImageStats();
-  /** Of the journal, once there is one. */
   journal: { readonly state: JournalState } | undefined;
-  /** Of the points that are not part of a generation yet, once any are taken. */
   deltas: { readonly state: DeltasState } | undefined;
 }
 
-/** What a {@link PostWriter} is made with. */
 export interface PostWriterParts {
   readonly journal: OwnJournal | SharedJournal;
   /** Where accepted points become visible, after the journal has them. */
   readonly visible: Pick<Deltas, 'reserve' | 'state'>;
-  /** Undefined where no images are taken: no post has one then. */
+  /** Undefined where no images are taken: then no post has one. */
   readonly media: Media | undefined;
   readonly clock: PostClock;
   readonly stats: Pick<PostStats, 'outcomes'>;
@@ -107,7 +96,6 @@ export class PostWriter implements Posts {
     return reply;
   }
 
-  /** Looks at the key and the image, and then accepts the point. */
   async #check(request: PostRequest): Promise<PostReply> {
     const { draft, key, upload } = request;
     const { media, journal } = this.#parts;
@@ -126,7 +114,7 @@ export class PostWriter implements Posts {
     try {
       return await this.#accept(request, draft, image);
     } finally {
-      // a point has it by now, or will never have it
+      // the image's file was moved to its place, or is not wanted
       if (image !== undefined) await media!.discard(image);
     }
   }
@@ -143,7 +131,7 @@ export class PostWriter implements Posts {
     let isRefused = false;
     try {
       if (this.refusal !== undefined) return unavailable(this.refusal);
-      // posts of all instances find room in their order: own ones only wait for some
+      // a shared journal's posts find room in the order of all instances: own ones only wait
       if (isShared(journal)) release();
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
@@ -152,7 +140,7 @@ export class PostWriter implements Posts {
       return reply;
     } finally {
       release();
-      // where the point may be there or not, its image stays
+      // where it is unknown whether the point stays, its image does
       if (address !== undefined && isRefused) await media!.remove(address);
     }
   }
@@ -190,10 +178,10 @@ export class PostWriter implements Posts {
 
 /** Bytes that a record has beside its draft, at most. */
 const OTHER_BYTES = 1_024;
-/** The file may have what the disk did not confirm. */
+/** The file may have a post that the disk did not confirm. */
 const AGAIN = '; it may be there all the same: the same key may be sent again';
 
-/** The answer to a post whose key was used before: that of the first, as it was acknowledged. */
+/** The answer to a post whose key was used before: that to the first post. */
 function repeated({ id, movedFrom, record, key, sequence }: Post, request: PostRequest): PostReply {
   if (key!.body !== request.key!.body) return { kind: 'key_reused' };
   if (movedFrom === undefined) return { kind: 'replayed', id, record, sequence };
@@ -205,18 +193,15 @@ function unavailable(reason: string): PostReply {
   return { kind: 'unavailable', reason };
 }
 
-/**
- * Tells times of creation: each later than all before, also when the system's clock is put back.
- */
+/** Times of creation, each later than all before, also when the system's clock is put back. */
 export interface PostClock {
   /** Undefined beyond the year 2255, where microseconds are not exact. */
   next(): Timestamp | undefined;
 }
 
-/** Later times are no exact numbers. */
 const LAST: Microseconds = Number.MAX_SAFE_INTEGER;
 
-/** Makes a clock whose times lie behind `last`, on the local clocks of `zone`. */
+/** Makes a clock whose times are later than `last`, and written in `zone`. */
 export function createPostClock(last: Microseconds, zone: TimeZone): PostClock {
   let latest = last;
   let second = Number.NaN;
@@ -231,14 +216,14 @@ export function createPostClock(last: Microseconds, zone: TimeZone): PostClock {
         second = now;
         text = formatLocal(now * 1e6, zone.offsetOf(now));
       }
-      // all but the microseconds is the same for the whole second
+      // within a second only the microseconds change
       const micros = String(time - now * 1e6).padStart(6, '0');
       return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
     },
   };
 }
 
-/** The system's clock, which counts milliseconds, with the microseconds of a finer one behind. */
+/** Milliseconds of the system's clock, with the microseconds of a finer one behind. */
 function systemMicros(): Microseconds {
   return Date.now() * 1000 + Math.floor((performance.now() % 1) * 1000);
 }

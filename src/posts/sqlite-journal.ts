@@ -17,9 +17,9 @@ import {
 } from './journal.js';
 import type { Store } from './store.js';
 
-/** How often a journal that fails is tried, in milliseconds. */
+/** How often a failing journal is tried. */
 const RETRY_MS = 500;
-/** How often it is looked whether the file is what it should be, in milliseconds. */
+/** How often the file is compared with memory. */
 const LOOK_MS = 1_000;
 
 export interface FileJournalOptions extends JournalOptions {
@@ -27,7 +27,7 @@ export interface FileJournalOptions extends JournalOptions {
   readonly anyFileSystem?: boolean;
 }
 
-/** What a method of the store returned, and what the journal is after that. */
+/** What a method of the store returned, and the state after it. */
 export interface Told<T> {
   readonly value: T;
   readonly state: Store['state'];
@@ -35,12 +35,12 @@ export interface Told<T> {
 
 type Methods = Pick<Store, 'append' | 'read' | 'find' | 'move' | 'prune' | 'look'>;
 
-/** What the thread does that has the file: it opens the store, and calls its methods. */
+/** Calls of the thread that has the file. */
 export type OfStore = {
   [M in keyof Methods]: (...given: Parameters<Methods[M]>) => Told<ReturnType<Methods[M]>>;
 } & { open(path: string, anyFileSystem: boolean): Told<undefined>; close(): void };
 
-/** What that thread says by itself: why the file was written anew. */
+/** What that thread tells by itself: why the file was written anew. */
 export type OfJournal = { anew(reason: string): void };
 
 /**
@@ -62,7 +62,7 @@ export async function openJournal(
   return journal;
 }
 
-/** A journal in one SQLite file; a thread of its own has the file. */
+/** A journal in one SQLite file, which a thread of its own has. */
 class FileJournal implements OwnJournal {
   readonly #options: FileJournalOptions;
   readonly #thread: Worker;
@@ -94,7 +94,6 @@ class FileJournal implements OwnJournal {
     this.#thread.on('exit', (code) => died(new Error(`the journal's thread ended with ${code}`)));
   }
 
-  /** Rejects with what the store throws. */
   async open(path: string): Promise<void> {
     const { anyFileSystem = false } = this.#options;
     this.#state = (await this.#store.call('open', path, anyFileSystem)).state;
@@ -153,7 +152,6 @@ class FileJournal implements OwnJournal {
     await ended;
   }
 
-  /** Has posts made durable, and tells of them. */
   async #write(posts: readonly NewPost[]): Promise<{ readonly told: BatchTold }> {
     const began = performance.now();
     const plain = posts.map(({ id, createdAt, record, key }) => ({ id, createdAt, record, key }));
@@ -172,7 +170,7 @@ class FileJournal implements OwnJournal {
     return { told: Promise.resolve(appended) };
   }
 
-  /** What the thread returned; remembers why it could not do what it was asked. */
+  /** Returns what the thread returned; keeps the reason of a failure. */
   async #told<T>(asked: Promise<Told<T>>): Promise<T> {
     try {
       const { value, state } = await asked;
@@ -185,7 +183,7 @@ class FileJournal implements OwnJournal {
     }
   }
 
-  /** Looks at the file every second, and tries one that fails to be written. */
+  /** Has the file compared every second, and a failing one tried. */
   #lookLater(): void {
     clearTimeout(this.#timer);
     if (this.#isClosed) return;

@@ -22,7 +22,7 @@ import {
   tryRoom,
 } from './journal-file.js';
 
-/** The whole file is compared with memory, for this share of the time at most. */
+/** Comparing the whole file with memory takes this share of the time at most. */
 const AUDIT_SHARE = 1 / 50;
 const DIFFERENT = 'it has not what was written';
 
@@ -34,12 +34,11 @@ interface Memory extends Pick<JournalState, 'keptAfter'> {
 }
 
 /**
- * A journal in one SQLite file, which this process owns until it is closed. Every method works to
- * its end, so it belongs in a thread of its own. Nothing else in the process may open the file: the
- * system drops the lock with any descriptor of it that is closed.
- * Memory has all posts. Before and after each transaction the file is compared with what it was:
- * one that is gone, cut, or older is written anew from memory, in a new file which then gets the
- * name. All methods throw a {@link StoreError}.
+ * A journal in one SQLite file, which this process owns until it is closed. Methods are
+ * synchronous: a store belongs in a thread of its own. Nothing else in the process may open the
+ * file: the system drops the lock with any descriptor of it that is closed.
+ * Memory has all posts. Around each transaction the file is compared with it: a file that is gone,
+ * cut or older is written anew, and renamed into place. Methods throw a {@link StoreError}.
  */
 export class Store {
   readonly #path: string;
@@ -48,13 +47,13 @@ export class Store {
   #db: Database | undefined;
   #memory: Memory;
   #seen: Identity | undefined;
-  /** Why the file may have something else than memory. */
+  /** Why the file may differ from memory. */
   #doubt: string | undefined;
-  /** Whether the file was compared with memory since something was written, and when next. */
+  /** Whether the whole file was compared since the last transaction, and when to do so next. */
   #isAudited = true;
   #auditAt = 0;
 
-  /** `onAnew` hears why the file was written anew. */
+  /** `onAnew` hears each time why the file was written anew. */
   constructor(path: string, anyFileSystem = false, onAnew: (reason: string) => void = () => {}) {
     this.#onAnew = onAnew;
     try {
@@ -92,7 +91,7 @@ export class Store {
     });
   }
 
-  /** Gives posts other ids, each under a sequence of its own. */
+  /** Gives posts other ids, each under a new sequence. */
   move(moves: readonly Move[]): readonly Post[] {
     const gone = new Set(moves.map(({ sequence }) => sequence));
     return this.#write((added) => {
@@ -106,12 +105,10 @@ export class Store {
     }, gone);
   }
 
-  /** Forgets posts. */
   prune(sequences: readonly number[]): void {
     this.#write(() => {}, new Set(sequences));
   }
 
-  /** Posts behind a sequence, ascending, `limit` at most. */
   read(after: number, limit: number): readonly Post[] {
     const { posts } = this.#memory;
     const from = posts.findLastIndex(({ sequence }) => sequence <= after) + 1;
@@ -127,7 +124,7 @@ export class Store {
     }
   }
 
-  /** Writes a file anew that is not what it should be; of one that `isFailing` tries the room. */
+  /** Writes the file anew where it differs from memory; of a failing one also tries the room. */
   look(isFailing = false): void {
     const now = performance.now();
     const isDue = now >= this.#auditAt;
@@ -137,7 +134,7 @@ export class Store {
     if (isFailing) tryRoom(this.#path);
   }
 
-  /** Gives the file free; one that is not what it should be is written anew before. */
+  /** Writes the file anew where it differs from memory, then releases it. */
   close(): void {
     try {
       this.#compare(true);
@@ -147,7 +144,7 @@ export class Store {
     }
   }
 
-  /** Gives the file free as it is. */
+  /** Releases the file as it is. */
   abandon(): void {
     this.#db?.release();
     this.#db = undefined;
@@ -155,7 +152,7 @@ export class Store {
 
   /** Runs a transaction that adds what `work` puts into its argument, and removes `gone`. */
   #write<T>(work: (added: Post[], db: Database) => T, gone: ReadonlySet<number> = new Set()): T {
-    // what happened during the transaction before is in no state of the file
+    // a change by others during the last transaction is part of what was seen after it
     this.look();
     const db = this.#db!;
     const added: Post[] = [];
@@ -164,7 +161,7 @@ export class Store {
     try {
       db.begin();
       result = work(added, db);
-      // what has moved has the key of what goes
+      // a moved post has the key of the one that goes
       for (const sequence of gone) db.remove(sequence);
       crcs = db.insert(added);
       db.head = headBehind(this.#memory.head, added);
@@ -176,7 +173,7 @@ export class Store {
     return result;
   }
 
-  /** Takes a change that is committed, once the file that has the name is the one that has it. */
+  /** Takes a committed change into memory, where the file that has the name has it. */
   #keep(added: readonly Post[], crcs: number, gone: ReadonlySet<number>): void {
     const before = this.#memory;
     const { length } = before.posts;
@@ -207,7 +204,7 @@ export class Store {
     const { dev, ino, beside = now?.beside } = this.#seen!;
     if (now?.dev !== dev || now.ino !== ino || Number(now.size) !== this.#db!.size) return false;
     if (beside === undefined || now.beside !== beside) return false;
-    // it was cut, and has its size again by what was written behind that
+    // the file was cut, and has its size again by what was written behind the cut
     if (now.blocks < this.#seen!.blocks) this.#auditAt = 0;
     this.#isAudited = false;
     this.#seen = now;
@@ -219,12 +216,12 @@ export class Store {
     if (!isUndone(error)) this.#doubt ??= `a transaction failed: ${error.message}`;
     try {
       db.rollback();
-      // what was written of it was written back
+      // the rollback has written to the file
       if (this.#doubt === undefined) this.#see();
     } catch {
       this.#doubt ??= 'a transaction could not be rolled back';
     }
-    // damage under the hands of this process is mended from memory
+    // damage is mended from memory while this process has the file
     return error.fault === 'refused' ? new StoreError('failing', error.message, error) : error;
   }
 
@@ -236,7 +233,7 @@ export class Store {
     return isDeepStrictEqual(db.head, head) && db.lastSequence === last;
   }
 
-  /** Compares the file's head and last post with memory, and all of it where that is wanted. */
+  /** Compares the file's head and last post with memory, or all of it. */
   #compare(isWhole: boolean): void {
     const db = this.#db;
     if (db === undefined || this.#doubt !== undefined) return;
@@ -254,7 +251,7 @@ export class Store {
     }
   }
 
-  /** Makes sure that the file that has the name is owned and has what memory has. */
+  /** Makes sure that the file of this name is owned and has what memory has. */
   #restore(): void {
     const path = this.#path;
     try {
@@ -272,11 +269,11 @@ export class Store {
     }
   }
 
-  /** Writes a file of what memory has, gives it the name, and owns it. */
+  /** Writes a file from memory, gives it the name, and owns it. */
   #writeAnew(): void {
     const draft = makeDraft(this.#path, this.#memory.head, this.#memory.posts);
     this.abandon();
-    // SQLite would play back into the new file what was meant for the old one
+    // SQLite would roll back the new file by the rollback journal of the old one
     rmSync(`${this.#path}-journal`, { force: true });
     renameSync(draft, this.#path);
     flushFolder(dirname(this.#path));
@@ -289,7 +286,7 @@ export class Store {
   }
 }
 
-/** All posts behind this sequence are kept, what has moved aside. */
+/** All posts behind this sequence are kept. */
 function keptAfterOf({ lastSequence }: Head, posts: readonly Post[]): number {
   let kept = lastSequence;
   for (let i = posts.length - 1; posts[i]?.sequence === kept; i--) kept--;

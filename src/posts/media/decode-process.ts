@@ -7,19 +7,18 @@ import sharp, { type Metadata } from 'sharp';
 import type { Decoded, DecodeJob } from './decoder.js';
 import type { Ending } from './folder.js';
 
-// entry of the process that decodes an image: whatever that does to its decoder happens here, and
-// not where points are served
+// entry of the process that decodes an image: what an image does to its decoder kills no answer
 
 /** What the original says of a file that is no image. */
 const NO_IMAGE =
   'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 const QUALITY = 90;
-/** A PNG has no smaller picture in it that would do: every pixel takes its time. */
+/** A PNG cannot be decoded at a smaller size: every pixel takes its time. */
 const MAX_PNG_PIXELS = 40_000_000;
-/** A JPEG of more is made half as wide and high while it is decoded. */
+/** A larger JPEG is decoded at half its width and height. */
 const MAX_WHOLE_PIXELS = 32_000_000;
 
-/** First bytes of what is taken. */
+/** First bytes of the formats that are taken. */
 const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
   ['jpg', Buffer.from([0xff, 0xd8, 0xff])],
   ['png', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])],
@@ -29,7 +28,7 @@ const FORMATS: readonly [ending: Ending, mark: Buffer][] = [
 if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
 
 async function main(): Promise<void> {
-  // says that it has begun; white space means nothing in JSON
+  // says that the process has begun; white space means nothing in JSON
   process.stdout.write('\n');
   // where memory is short, the system ends this process first
   try {
@@ -40,7 +39,7 @@ async function main(): Promise<void> {
   stepBack();
   sharp.cache(false);
   sharp.concurrency(1);
-  // the library reads many formats; each is one more to find a fault in
+  // each further format that the library reads may have a fault
   sharp.block({ operation: ['VipsForeignLoad'] });
   sharp.unblock({ operation: ['VipsForeignLoadJpegBuffer', 'VipsForeignLoadPngBuffer'] });
   const [input, output, maxPixels] = process.argv.slice(2) as [string, string, string];
@@ -51,25 +50,19 @@ async function main(): Promise<void> {
   process.stdout.write(JSON.stringify(decoded));
 }
 
-/**
- * Answers come first. Linux lowers one thread at a time, and some are older than this code; those
- * that begin later are as the thread that begins them.
- */
+/** Lowers the priority of all threads: Linux does so one by one, and new ones inherit it. */
 function stepBack(): void {
   const folder = '/proc/self/task';
   for (const thread of existsSync(folder) ? readdirSync(folder) : ['0']) {
     try {
       setPriority(Number(thread), constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // it has ended, or may not be lowered: images are decoded all the same
+      // the thread has ended, or may not be lowered: images are decoded all the same
     }
   }
 }
 
-/**
- * Decodes every pixel of an image and writes a new one with the same look: turned upright, in the
- * colours that every screen has, without whatever else the file carried.
- */
+/** Decodes every pixel of an image and writes a new one: upright, in sRGB, without metadata. */
 export async function decode({ input, output, maxPixels }: DecodeJob): Promise<Decoded> {
   const bytes = await readFile(input);
   if (bytes.length === 0) return { kind: 'refused', text: 'The submitted file is empty.' };
@@ -105,7 +98,7 @@ function remake(
   maxPixels: number,
   ending: Ending,
 ): Promise<Buffer> {
-  // what is cut short or damaged is refused; odd but readable files of old cameras are taken
+  // files that are cut or damaged are refused; odd but readable ones of old cameras are taken
   const limits = { failOn: 'error', limitInputPixels: maxPixels, sequentialRead: true } as const;
   const upright = sharp(bytes, limits).autoOrient().toColourspace('srgb');
   if (ending === 'png') return upright.png().toBuffer();

@@ -4,14 +4,13 @@ import { promisify } from 'node:util';
 import { type Ending, MediaUnavailable } from './folder.js';
 import { Turns } from './shares.js';
 
-/** What the process that decodes is told: paths, and how many pixels an image may have. */
 export interface DecodeJob {
   readonly input: string;
   readonly output: string;
   readonly maxPixels: number;
 }
 
-/** What it answers: a new image was written, this one is not taken, or the system failed. */
+/** A new image was written, this one is not taken, or the system failed. */
 export type Decoded =
   | {
       readonly kind: 'image';
@@ -32,10 +31,10 @@ export interface Decoder {
 const LIMITS: TurnLimits = { maxWaiting: 64, maxOfAddress: 2, maxWaitMs: 30_000 };
 const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
 const run = promisify(execFile);
-/** Variables that a process is started by. */
+/** Environment variables that the process gets. */
 const HARMLESS = /^(?:PATH|LD_\w+|MALLOC_\w+|NODE_OPTIONS|SystemRoot)$/i;
 
-/** An image may take `patienceMs`, the start of its process included: some 0.1 s. */
+/** An image may take `patienceMs`, of which the start of its process takes some 100. */
 export function createDecoder(patienceMs: number, limits: TurnLimits = LIMITS): Decoder {
   const turns = new ImageTurns(limits);
   return {
@@ -56,7 +55,7 @@ async function decodeAside(
   { input, output, maxPixels }: DecodeJob,
   patienceMs: number,
 ): Promise<Decoded> {
-  // what decodes a stranger's file knows no secret: tokens, passwords of the database, of a bucket
+  // the process that decodes a stranger's file knows no secret, such as tokens and passwords
   const known = Object.entries(process.env).filter(([name]) => HARMLESS.test(name));
   const env = Object.fromEntries(known);
   const options = { env, timeout: patienceMs, killSignal: 'SIGKILL' } as const;
@@ -69,7 +68,7 @@ async function decodeAside(
       const text = `The image took more than ${patienceMs / 1000} seconds to decode.`;
       return { kind: 'refused', text };
     }
-    // it had begun to look at the image
+    // the process had begun to look at the image
     if (stdout) {
       return { kind: 'refused', text: 'The image could not be decoded.' };
     }
@@ -77,19 +76,18 @@ async function decodeAside(
   }
 }
 
-/** How many may wait for a turn, and how long. */
 export interface TurnLimits {
-  /** All of them together. */
+  /** Of all addresses together. */
   readonly maxWaiting: number;
   /** Of one address, while others wait. */
   readonly maxOfAddress: number;
   readonly maxWaitMs: number;
 }
 
-/** Tells one that waits that its turn has come, or why it must go. */
+/** Begins the turn of a waiting image, or tells why it must go. */
 type Tell = (reason?: string) => void;
 
-/** Lets one begin at a time, each address in its turn. */
+/** One image at a time, each address in its turn. */
 export class ImageTurns {
   readonly #limits: TurnLimits;
   readonly #waiting: Turns<Tell>;
@@ -101,7 +99,7 @@ export class ImageTurns {
   }
 
   /**
-   * Resolves when it is the turn of one more of an address, until {@link end}. Rejects with a
+   * Resolves when the turn of an image begins, which lasts until {@link end}. Rejects with a
    * MediaUnavailable where too many wait, or the turn does not come in time.
    */
   async next(address: string): Promise<void> {

@@ -6,21 +6,15 @@ import { isBucket } from '../../formats/bucket.js';
 import { flushFolder, flushFolderAside } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 
-/** What the addresses of images begin with, as records carry them. */
+/** What the addresses of images in records begin with. */
 export const IMAGES_PATH = '/media/map_data_points/';
 
-/**
- * The folder of media could not be written, or no image be decoded, for want of room, files or
- * processes.
- */
+/** No image can be stored or decoded now, for a lack of room, files or processes. */
 export class MediaUnavailable extends Error {
   override readonly name = 'MediaUnavailable';
 }
 
-/**
- * The error for one of the system's, which may name files that are nobody's business; others stay
- * as they are.
- */
+/** Turns an error of the system, whose text may name files, into one that clients may see. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;
   const { code } = error as NodeJS.ErrnoException;
@@ -36,18 +30,18 @@ export function checkMediaFolder(path: string): void {
   throw new InputError(`--media ${path}: ${what}. Make it, or leave the setting out.`);
 }
 
-/** Where files stand that are no image of a point yet. No address leads there. */
+/** The folder of files that are no image of a point yet. No address leads there. */
 export function incomingIn(folder: string): string {
   return join(folder, '.incoming');
 }
 
-/** The same, of the images of a folder or a bucket: those of a bucket come in beside downloads. */
+/** {@link incomingIn} of a folder; for a bucket a folder beside downloads. */
 export function incomingOf(media: string, downloads: string | undefined): string {
   if (!isBucket(media)) return incomingIn(media);
   return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
 }
 
-/** Makes {@link incomingOf} of a bucket. Throws an InputError where it cannot be, or is another's. */
+/** Makes {@link incomingOf}. Throws an InputError where that fails, or it is another user's. */
 export function openIncoming(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -81,20 +75,19 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** The formats that an image may have, by the ending that its name gets. */
+/** The formats that an image may have. */
 export type Ending = 'jpg' | 'png';
 
-/** Characters that are left of a client's name: with id and digest the whole stays below 100. */
+/** Characters that are kept of a client's name: with id and digest the address stays below 100. */
 const MOST_CHARACTERS = 40;
 const DIGEST_CHARACTERS = 8;
 
 /**
- * A file name made of what a client called its file: letters and digits without accents, `_` and
- * `-`, the beginning of the image's digest, and the ending of what it really is. The digest tells
- * two images of one name apart.
+ * A file name made of the client's: letters and digits without accents, `_` and `-`, then the
+ * beginning of the digest, which tells two images of one name apart, and the real ending.
  */
 export function safeName(suggested: string, digest: string, ending: Ending): string {
-  // a path of the client's own machine, and its idea of an ending, tell nothing
+  // the client's path and ending say nothing
   const base = suggested.replace(/^.*[/\\]/s, '').replace(/\.[^.]*$/s, '');
   const plain = base
     .slice(0, 4 * MOST_CHARACTERS)
@@ -107,11 +100,11 @@ export function safeName(suggested: string, digest: string, ending: Ending): str
   return `${stem}_${digest.slice(0, DIGEST_CHARACTERS)}.${ending}`;
 }
 
-/** Where the images of points stand: a folder or a bucket. */
+/** A folder or a bucket of images. */
 export interface ImageStore {
-  /** Puts a file in the place of an image, on stable storage. The file may be moved. */
+  /** Stores a file as an image, on stable storage; the file may be moved. */
   put(file: string, id: string, name: string): Promise<void>;
-  /** Removes an image, which may not be there. */
+  /** Removes an image, which may be missing. */
   erase(id: string, name: string): Promise<void>;
 }
 
@@ -125,7 +118,7 @@ export function openImageFolder(folder: string): ImageStore {
       mkdirSync(path, { recursive: true });
       accessSync(path, constants.W_OK);
     }
-    // an image is on disk only where all folders above it are
+    // an image is on stable storage only where all folders above it are
     flushFolder(folder);
   } catch (error) {
     const { message } = error as Error;
@@ -142,7 +135,7 @@ export function openImageFolder(folder: string): ImageStore {
 
     async erase(id, name) {
       await removeFile(join(images, id, name));
-      // of a point that another image belongs to, or whose folder is gone, it stays as it is
+      // fails where the folder is gone or has another image, which may stay so
       await rmdir(join(images, id)).catch(() => {});
     },
   };

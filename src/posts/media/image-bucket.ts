@@ -6,14 +6,14 @@ import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { type ImageStore, MediaUnavailable } from './folder.js';
 
-/** What a client asks of an image beside its name, as its request's headers have it. */
+/** The conditional headers of a client's request. */
 export interface ImageConditions {
   readonly Range?: string | undefined;
   readonly IfMatch?: string | undefined;
   readonly IfNoneMatch?: string | undefined;
 }
 
-/** What a bucket has of an image, or only the status that says why there is nothing to send. */
+/** An image in a bucket, or only the status that says why there is nothing to send. */
 export interface FoundImage
   extends Partial<
     Pick<HeadObjectCommandOutput, 'ContentLength' | 'ContentRange' | 'ETag' | 'LastModified'>
@@ -21,13 +21,13 @@ export interface FoundImage
   readonly status: number;
 }
 
-/** Images in a bucket, which several instances share: written as in a folder, and read. */
+/** Images in a bucket, which several instances may share. */
 export interface ImageBucket extends ImageStore {
   /** Rejects with a MediaUnavailable where the store does not answer. */
   find(id: string, name: string, asked: ImageConditions): Promise<FoundImage>;
   /**
-   * Reads bytes `from` (counted from 0) up to `to`, which is left out, of what was found. Throws a
-   * MediaUnavailable where the store does not send these.
+   * Reads the bytes `from` up to, not including, `to`. Throws a MediaUnavailable where the store
+   * does not send them all.
    */
   read(id: string, name: string, from: number, to: number, etag?: string): AsyncGenerator<Buffer>;
 }
@@ -38,7 +38,7 @@ const REQUEST_MS = 10_000;
 const PIECE_BYTES = 1024 * 1024;
 /** Statuses of a bucket or key that is not there, or that may not be looked for. */
 const ABSENT: ReadonlySet<number | undefined> = new Set([403, 404]);
-/** Statuses that are an answer about the image, not a fault of the store's. */
+/** Statuses about the image, not about a fault of the store. */
 const ANSWERS: ReadonlySet<number | undefined> = new Set([304, 412, 416]);
 const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image/png' };
 
@@ -84,7 +84,7 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
         const given = { Bucket, Key: imageKey(id, name), Range, ...(etag && { IfMatch: etag }) };
         const answer = client.getObject(given, within());
         const piece = await answer.then(({ Body }) => buffer(Body as Readable)).catch(refuse);
-        // it would not be of the length that was announced
+        // the answer would not have the length that was announced
         if (piece.length !== end - at) refuse(`${piece.length} bytes of ${end - at}`);
         yield piece;
       }
@@ -93,8 +93,8 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
 }
 
 /**
- * Asks whether a bucket is there and may be read. Throws an InputError where it may not; of a store
- * that does not answer it returns the reason: images can be had once it does.
+ * Asks whether a bucket may be read. Throws an InputError where it may not. Returns the reason
+ * where the store does not answer: images can be had once it does.
  */
 export async function checkImageBucket(address: string): Promise<string | undefined> {
   const { client, name: Bucket, path: Prefix } = await openBucket(folderOf(address));
@@ -113,7 +113,6 @@ export async function checkImageBucket(address: string): Promise<string | undefi
   }
 }
 
-/** The address with the slash behind which keys stand. */
 function folderOf(address: string): string {
   return address.endsWith('/') ? address : `${address}/`;
 }

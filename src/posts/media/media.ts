@@ -6,17 +6,16 @@ import type { Decoder } from './decoder.js';
 import { asUnavailable, IMAGES_PATH, type ImageStore, removeFile, safeName } from './folder.js';
 import type { ImageStats, Upload } from './upload.js';
 
-/** An image that was decoded and made anew, on stable storage, and not yet that of a point. */
+/** An image that was made anew, on stable storage, and belongs to no point yet. */
 export interface CheckedImage {
-  /** Its name in the folder of what comes in. */
+  /** Its name in the incoming folder. */
   readonly file: string;
-  /** The name that it will have. */
+  /** The name that it will have as a point's image. */
   readonly name: string;
 }
 
 export interface MediaOptions {
   readonly store: ImageStore;
-  /** The folder of what comes in. */
   readonly incoming: string;
   readonly maxPixels: number;
   readonly logger: Logger;
@@ -24,7 +23,7 @@ export interface MediaOptions {
   readonly decoder: Decoder;
 }
 
-/** What is on its way for longer was left by a process that was killed. */
+/** Incoming files that are older were left by a killed process. */
 const LEFTOVER_MS = 3_600_000;
 
 /** The images of accepted points, from upload to record. For the main thread. */
@@ -36,8 +35,8 @@ export class Media {
   }
 
   /**
-   * Makes an image of an upload, in the turn of its client's address. Returns the text of the error
-   * where it is none that can be taken. Rejects with a MediaUnavailable when the system fails.
+   * Makes an image of an upload, in the turn of its client's address. Returns an error text where
+   * it cannot be taken. Rejects with a MediaUnavailable when the system fails.
    */
   async accept(upload: Upload, address: string): Promise<CheckedImage | string> {
     const { maxPixels, stats, decoder } = this.#options;
@@ -65,8 +64,8 @@ export class Media {
   }
 
   /**
-   * Makes an image that of a point and returns the address for its record. It is on stable storage
-   * then. Rejects with a MediaUnavailable, and the image is gone.
+   * Stores an image of a point, on stable storage, and returns the address for its record. Rejects
+   * with a MediaUnavailable; the image is gone then.
    */
   async store(id: number, { file, name }: CheckedImage): Promise<string> {
     const { store } = this.#options;
@@ -90,14 +89,14 @@ export class Media {
     });
   }
 
-  /** Removes an image that becomes that of no point. */
+  /** Removes an incoming file. */
   async discard({ file }: Pick<CheckedImage, 'file'>): Promise<void> {
     await removeFile(this.#pathOf(file)).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
     });
   }
 
-  /** Removes what had come in when a process was killed, once it is an hour old. */
+  /** Removes what killed processes left in the incoming folder, once it is an hour old. */
   async sweep(): Promise<void> {
     const { incoming, logger } = this.#options;
     let removed = 0;

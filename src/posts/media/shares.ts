@@ -1,11 +1,10 @@
-/** What a client has of some room. */
+/** A holder of a part of a room. */
 export interface Guest {
-  /** Takes more of the room. Where there is none, a guest must leave for it, or this one. */
+  /** Takes more of the room; where it is full, another guest must leave, or this one. */
   grow(amount: number): void;
   leave(): void;
 }
 
-/** A guest, and what it is told when it must leave. */
 interface Entry {
   amount: number;
   readonly onTurnedOut: () => void;
@@ -14,7 +13,7 @@ interface Entry {
 interface Client {
   readonly address: string;
   amount: number;
-  /** Those that came first stand first. */
+  /** In the order in which they came. */
   readonly guests: Set<Entry>;
 }
 
@@ -32,12 +31,12 @@ export class SharedRoom {
     this.#size = size;
   }
 
-  /** What all guests have together. */
+  /** The sum of all guests. */
   get taken(): number {
     return this.#taken;
   }
 
-  /** Lets a guest of a client in, who has nothing yet; `onTurnedOut` is called within a `grow`. */
+  /** Lets a guest of a client in, with nothing yet; `onTurnedOut` is called within a `grow`. */
   enter(address: string, onTurnedOut: () => void): Guest {
     const client = this.#clients.get(address) ?? { address, amount: 0, guests: new Set() };
     this.#clients.set(address, client);
@@ -78,12 +77,12 @@ export class SharedRoom {
 }
 
 /**
- * Entries that wait, up to a number. Each client has a turn, however many entries it brings, and
- * where there is no room it is the client with the longest line who has to go without.
+ * A bounded queue with a line for each client. Clients take turns, however many entries they bring;
+ * where the queue is full, the client with the longest line loses its last entry.
  */
 export class Turns<Entry> {
   readonly #most: number;
-  /** The lines of all clients; the first is the next to have a turn. */
+  /** By client; the first line has the next turn. */
   readonly #lines = new Map<string, Entry[]>();
   #size = 0;
 
@@ -104,7 +103,7 @@ export class Turns<Entry> {
     return this.#lines.get(client)?.length ?? 0;
   }
 
-  /** Adds an entry; returns the one that there is no room for, if any. */
+  /** Adds an entry; returns the one that was pushed out, if any. */
   add(client: string, entry: Entry): Entry | undefined {
     const line = this.#lines.get(client) ?? [];
     line.push(entry);
@@ -133,7 +132,7 @@ export class Turns<Entry> {
     return undefined;
   }
 
-  /** Drops the entries that are `gone`, which take up room; returns them. */
+  /** Drops the entries that are gone; returns them. */
   drop(isGone: (entry: Entry) => boolean): Entry[] {
     const gone: Entry[] = [];
     for (const [client, line] of this.#lines) {
@@ -148,8 +147,8 @@ export class Turns<Entry> {
 }
 
 /**
- * Makes what lets long work of a thread go on in turns, by address, one in a turn of the event loop:
- * it resolves once it is the caller's turn.
+ * Makes long work of a thread take turns by address, one in each turn of the event loop: what is
+ * returned resolves once it is the caller's turn.
  */
 export function createTurnstile(): (client: string) => Promise<void> {
   const waiting = new Turns<() => void>(Number.POSITIVE_INFINITY);

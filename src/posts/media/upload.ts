@@ -9,7 +9,7 @@ import { SharedRoom } from './shares.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {
-  /** Its name in the folder of what comes in. */
+  /** Its name in the incoming folder. */
   readonly file: string;
   /** What the client called it. */
   readonly name: string;
@@ -18,36 +18,32 @@ export interface Upload {
   readonly bytes: number;
 }
 
-/** What comes in on this thread. */
+/** Receives uploads on one thread. */
 export interface Uploads {
-  /** Bytes that an image may have as it comes. */
+  /** Bytes that an upload may have. */
   readonly maxBytes: number;
   /**
-   * Writes what a client sends into the folder of what comes in, so that memory holds none of it.
-   * When it throws, no file is left: a MediaUnavailable when the disk is to blame or where the
-   * client must make room for others, else what the stream threw.
+   * Writes what a client sends into the incoming folder, so that memory holds none of it. Throws a
+   * MediaUnavailable when the disk is to blame or the client must make room for others, else what
+   * the stream threw; no file is left then.
    */
   receive(stream: Readable, name: string, address: string): Promise<Upload>;
-  /** Removes an upload; it may be gone already. */
+  /** Removes an upload, which may be gone already. */
   discard(upload: Upload): Promise<void>;
 }
 
-/** What is counted of uploads, in plain numbers. */
 export class ImageStats {
-  /**
-   * Uploads by what came of them: an image, no image that can be taken, or a fault of the system.
-   */
+  /** Uploads that became an image, that could not be taken, and at which the system failed. */
   readonly outcomes = { taken: 0, refused: 0, failed: 0 };
-  /** Of the images that were made. */
+  /** Of all images that were made. */
   bytes = 0;
-  /** That all uploads took from file to image, together. */
+  /** From upload to image, of all uploads. */
   seconds = 0;
 }
 
 /** Uploads that one thread takes at a time; each has a file open. */
 export const MAX_OPEN_UPLOADS = 64;
 
-/** Makes the way in for this thread, into the folder of what comes in. */
 export function createUploads(incoming: string, maxBytes: number, logger: Logger): Uploads {
   const slots = new SharedRoom(MAX_OPEN_UPLOADS);
   return {
@@ -89,7 +85,7 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
     },
   });
   try {
-    // somebody may have tidied up
+    // somebody may have removed it
     makeFolder(incoming);
   } catch (error) {
     stream.destroy();
@@ -99,11 +95,11 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
   try {
     await pipeline(stream, meter, sink);
   } catch (error) {
-    // until then the file may yet be made
+    // until the sink is closed, it may still make the file
     if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
     await removeFile(path).catch(() => {});
     const { syscall } = error as NodeJS.ErrnoException;
-    // an error of the client's connection has another one
+    // errors of the client's connection come from other calls
     throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
   }
   return { file, name, sha256: hash.digest('hex'), bytes };

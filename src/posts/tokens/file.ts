@@ -17,10 +17,10 @@ import { replacedFile, unwritable, writeAll, writeAtomically } from '../../forma
 import { InputError } from '../../model/quote.js';
 import { isObject, isWhole } from '../../model/units.js';
 
-/** Whom a token stands for. */
+/** The user that a token stands for. */
 export interface Holder {
   readonly user: number;
-  /** What people call the token; empty where the file does not say. */
+  /** The token's name for people; may be empty. */
   readonly name: string;
   /** Whether the token opens the addresses below `/admin/`. */
   readonly isAdmin: boolean;
@@ -34,15 +34,11 @@ export interface Tokens {
   readonly table: TokenTable;
 }
 
-/** The SHA-256 of a token, in hexadecimal. */
 export function tokenKey(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 
-/**
- * The holder of a token. The hash of the token is looked up instead of the token, so that the time
- * of the lookup tells nothing of those that are known.
- */
+/** Looks a token up by its hash, so that the time tells nothing of the known tokens. */
 export function holderOf(token: string, { table }: Tokens): Holder | undefined {
   return table.get(tokenKey(token));
 }
@@ -52,20 +48,18 @@ export function isSameToken(given: string, expected: string): boolean {
   return timingSafeEqual(Buffer.from(tokenKey(given)), Buffer.from(tokenKey(expected)));
 }
 
-/** A token as its file has it. */
 export interface Entry extends Holder {
-  /** {@link tokenKey} of the token. */
+  /** The SHA-256 of the token, in hexadecimal. */
   readonly key: string;
-  /** When the token was made, as ISO 8601; empty where the file does not say. */
+  /** When the token was made, as ISO 8601; may be empty. */
   readonly created: string;
 }
 
 const KEY = /^[\da-f]{64}$/;
-/** Nobody but the owner reads a new file. */
 const OWNER_ONLY = 0o600;
-/** Who has made a file of this name changes the tokens of its folder. */
+/** The lock of a folder: only who has made this file may change the tokens there. */
 const LOCK = '.waypost-tokens.new';
-/** A change takes milliseconds: a process that takes longer was stopped, or killed. */
+/** A change takes milliseconds: a process that has the lock for longer was stopped or killed. */
 const MOST_MS = 10_000;
 const LOOK_MS = 10;
 /** How often the file is looked at; a second is soon enough for a token that is revoked. */
@@ -90,10 +84,9 @@ export function tableOf(entries: readonly Entry[]): TokenTable {
 }
 
 /**
- * Replaces the tokens of a file by what `change` makes of them, whole or not at all; without a file
- * there are none yet. A file of one name in a folder is made by one process at a time, so that
- * nobody replaces what it has not read. A new file is for its owner alone. Throws an InputError where
- * another process keeps that name for `mostMs`, or what `change` or `writeAtomically` throw.
+ * Replaces the tokens of a file by what `change` makes of them, whole or not at all. A new file is
+ * for its owner alone. A lock keeps processes from replacing what they have not read. Throws an
+ * InputError where another process has the lock for `mostMs`, or what `change` throws.
  */
 export async function changeTokenFile(
   path: string,
@@ -114,7 +107,6 @@ export async function changeTokenFile(
   }
 }
 
-/** Makes the lock, once no other process has it. */
 async function lockAlone(path: string, lock: string, until: number): Promise<void> {
   for (;;) {
     try {
@@ -173,23 +165,23 @@ function readTokens(path: string): readonly unknown[] {
 
 interface FollowOptions {
   readonly logger?: Logger;
-  /** What somebody has read before, in place of a first reading. */
+  /** What was read before, in place of a first reading. */
   readonly known?: TokenTable;
   readonly lookMs?: number;
 }
 
 /**
- * Reads a file of tokens, and again whenever it changes, to the end of the process: what is returned
- * has the new table then. A file that cannot be used any more changes nothing.
- * The table is empty without a file. Throws an InputError when the file cannot be used at first.
+ * Reads a file of tokens, and again whenever it changes, into the object that is returned, to the
+ * end of the process. Without a path the table is empty. Throws an InputError when the file cannot
+ * be used at first; one that cannot be used later changes nothing.
  */
 export function followTokens(
   path: string | undefined,
   { logger, known, lookMs = FOLLOW_MS }: FollowOptions = {},
 ): { table: TokenTable } {
   if (path === undefined) return { table: new Map() };
-  // before the file is read, if it is: the next look sees what changes meanwhile, which `watchFile`
-  // would not; where the table is known, that look reads the file
+  // taken before the file is read, so that the next look sees a change meanwhile, which `watchFile`
+  // would not; where the table is known, the next look reads the file
   let seen = known ? '' : marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
   const look = async (): Promise<void> => {
@@ -209,7 +201,7 @@ export function followTokens(
   return tokens;
 }
 
-/** What is another for another file under the same name, and after each change of the file. */
+/** Differs for another file of the same name, and after each change. */
 function marksOf(found: BigIntStats | undefined): string {
   if (found === undefined) return '';
   const { dev, ino, size, mtimeNs, ctimeNs } = found;
