@@ -9,10 +9,9 @@ import { sharedArray } from '../model/memory.js';
 import { InputError } from '../model/quote.js';
 import { MAX_OPEN_UPLOADS } from '../posts/media/upload.js';
 
-/** Open connections of each thread that serves, by its number, in memory that all share. */
+/** Open connections of each thread, by its number, in shared memory. */
 export type ConnectionCounts = Int32Array;
 
-/** Those of one thread. */
 export interface Connections {
   readonly size: number;
   keys(): Iterable<Socket>;
@@ -27,21 +26,18 @@ const SLACK = 8;
 const PAUSE_MS = 0.2;
 /** Milliseconds without a request after which a connection may give way to a new one. */
 const IDLE_MS = 10;
-/** Above this share of the limit a server is crowded, and looks for connections that are idle. */
+/** Above this share of the limit a server is crowded, and keeps connections in order of use. */
 const CROWDED = 3 / 4;
-/** Connections that it looks at for each new one, at most. */
+/** Connections that are looked at for each new one, at most. */
 const LOOKS = 64;
 
 /**
- * Keeps count of a server's open connections, which it returns. Node's own `maxConnections` would
- * not count those of other threads. Beyond `limit` for all threads together, the connection whose
- * last request is longest ago, `idleMs` at least, gives way to the new one: whoever opens
- * connections and leaves them must not keep the others out. Where all are in use, the new one is
- * closed.
+ * Counts a server's open connections, and returns them. Beyond `limit` for all threads together,
+ * which Node's own `maxConnections` cannot know, the connection that was idle longest, `idleMs` at
+ * least, gives way to the new one. Where all are in use, the new one is closed.
  *
- * The thread that wakes up first takes all connections that wait: it may get nearly all of a burst,
- * and keep them for hours while other threads idle. So a thread with more than its share pauses
- * before it takes the next one.
+ * The thread that wakes up first takes all waiting connections: it may get nearly all of a burst
+ * and keep them for hours while other threads idle. So a thread with more than its share pauses.
  */
 export function holdConnections(
   server: Server,
@@ -51,7 +47,7 @@ export function holdConnections(
   cut: CutCounts,
   idleMs: number = IDLE_MS,
 ): Connections {
-  // with the times of their last requests, and in that order while it is crowded
+  // with the times of their last requests, in whose order they are while crowded
   const open = new Map<Socket, number>();
   let isCrowded = false;
   const never = sharedArray(Int32Array, 1);
@@ -60,7 +56,7 @@ export function holdConnections(
     Atomics.add(counts, thread, 1);
     socket.once('close', () => release(socket));
     isCrowded = total() > limit * CROWDED;
-    // requests that have arrived meanwhile must be read before a connection counts as idle
+    // requests that have arrived are read before a connection counts as idle
     if (total() > limit) setImmediate(makeRoom, socket);
     if (open.size > Math.min(...counts) * TIMES + SLACK) Atomics.wait(never, 0, 0, PAUSE_MS);
   });
@@ -91,9 +87,7 @@ export function holdConnections(
     leaving.destroy();
   }
 
-  /**
-   * The connection whose last request is longest ago, `idleMs` at least, and is not being answered.
-   */
+  /** The connection that was idle longest, for `idleMs` at least. */
   function findIdle(): Socket | undefined {
     const now = performance.now();
     let left = LOOKS;
@@ -116,9 +110,8 @@ const RESERVE = 80;
 const RESERVE_OF_THREAD = 8;
 
 /**
- * How many connections can be held at once: those of the settings, as far as the process may open
- * as many files. Without a descriptor no snapshot could be opened any more. Throws an InputError
- * when there is no room for any connection.
+ * How many connections can be held: those of the settings, or as many as leave file descriptors for
+ * the rest, such as new snapshots. Throws an InputError where none is left.
  */
 export function connectionLimit({
   maxConnections,
@@ -134,7 +127,7 @@ export function connectionLimit({
   throw new InputError(`${reason}: ${least}. Raise it (ulimit -n).`);
 }
 
-/** How many files this process may have open; without a bound where the system does not say. */
+/** How many files this process may have open; infinite where the system does not say. */
 function descriptorLimit(): number {
   try {
     const limits = readFileSync('/proc/self/limits', 'utf8');
@@ -145,14 +138,14 @@ function descriptorLimit(): number {
   }
 }
 
-/** Answers say `Connection: close` for this many milliseconds before idle connections are closed. */
+/** How long answers say `Connection: close` before idle connections are closed. */
 const NOTICE_MS = 500;
 const LOOK_MS = 20;
 
 /**
  * Ends an HTTP server without cutting anybody off: takes no new connections, lets requests under
- * way finish, closes what is idle after `noticeMs`, and after `timeoutMs` everything. From here on
- * answers must carry `Connection: close`. `connections` are those that are open.
+ * way finish, closes idle connections after `noticeMs`, and all after `timeoutMs`. Answers must
+ * carry `Connection: close` from here on.
  */
 export async function drain(
   server: Server,
@@ -162,8 +155,7 @@ export async function drain(
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let isClosed = false;
-  // not the HTTP server's own close: that hangs up on idle connections at once, over which a
-  // request may already be on its way
+  // the HTTP server's own close would end idle connections at once: a request may be on its way
   const closed = new Promise<void>((resolve) => {
     net.Server.prototype.close.call(server, () => {
       isClosed = true;
@@ -172,7 +164,7 @@ export async function drain(
   });
   await Promise.race([closed, delay(Math.min(noticeMs, timeoutMs))]);
   while (!isClosed && performance.now() < deadline) {
-    // where this thread stood still, requests have come that it has yet to read
+    // reads the requests that came while this thread was busy
     await turn();
     closeIdle(server, connections);
     await Promise.race([closed, delay(LOOK_MS)]);
@@ -181,14 +173,14 @@ export async function drain(
   await closed;
 }
 
-/** Closes the connections without a request under way, nor any byte of one. */
+/** Closes the connections without a request under way, or any byte of one. */
 function closeIdle(server: Server, connections: Connections): void {
   const answering = [...connections.keys()].filter((socket) => responseOf(socket) !== undefined);
   // Node counts a connection as idle once its answer was handed over, though the client has yet to
-  // take it: those keep out of the way of the method that all sockets share
+  // take it: such a connection cannot be destroyed meanwhile
   for (const socket of answering) socket.destroy = () => socket;
   server.closeIdleConnections();
   for (const socket of answering) Reflect.deleteProperty(socket, 'destroy');
-  // Node counts these as busy: it waits for their first request
+  // Node counts a connection as busy before its first request
   for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
 }

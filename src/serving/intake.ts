@@ -18,20 +18,17 @@ import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
 
-/** How often it is looked whether points are accepted. */
+/** How often to look whether points are accepted. */
 const TELL_MS = 250;
-/** How often it is looked what was left of uploads. */
+/** How often to remove what is left of uploads. */
 const SWEEP_MS = 3_600_000;
 
-/**
- * What accepts points, on the main thread; where points are only read it only serves generations.
- */
+/** Accepts points, on the main thread; where points are only read it serves generations only. */
 export interface Intake {
   readonly posts: Posts | undefined;
-  /** Has the posts that operators ask for. */
   readonly journal: Journal | undefined;
   readonly throttles: ThrottleMemory | undefined;
-  /** Serves a new generation, and with it what was accepted and waits. */
+  /** Serves a new generation with the accepted points that it lacks. */
   readonly serve: Serve;
   close(): Promise<void>;
 }
@@ -40,13 +37,13 @@ interface IntakeParts {
   readonly current: Cell;
   readonly stats: PostStats;
   readonly logger: Logger;
-  /** Has the generation that is served built anew from its snapshot. */
+  /** Has the served generation built anew from its snapshot. */
   readonly renew: () => void;
 }
 
 /**
- * Opens the journal, and makes what is between it and the cell. Throws an InputError when the
- * journal or the folder of images cannot be used.
+ * Opens the journal, and connects it with the cell. Throws an InputError when the journal or the
+ * folder of images cannot be used.
  */
 export async function openIntake(
   settings: ServeSettings,
@@ -68,7 +65,7 @@ export async function openIntake(
   const deltas = new Deltas({ current, logger });
   journal.changed((posts) => {
     const points = posts.map(acceptedOf);
-    // for own posts room is reserved, those of other instances wait for some
+    // own posts have reserved room, those of other instances wait for some
     return isShared(journal) ? deltas.follow(points) : deltas.append(points);
   });
   const clock = createPostClock(journal.state.lastTime, zone);

@@ -23,8 +23,8 @@ type JournalSettings = Pick<
 
 /**
  * Opens the journal of the settings, or the one beside the snapshot; undefined where points are
- * only read, which is logged where nobody asked for it. Waits for a process that is still ending,
- * for a disk that fails, and for a database. Throws an InputError when a journal cannot be used.
+ * only read. Waits for a process that is still ending, for a failing disk, and for a database.
+ * Throws an InputError when a journal cannot be used.
  */
 export async function openConfiguredJournal(
   settings: JournalSettings,
@@ -43,7 +43,7 @@ export async function openConfiguredJournal(
     const open = (): Promise<OwnJournal> => openJournal(path, { ...options, anyFileSystem });
     return await openPatiently(path, settings, logger, open);
   } catch (error) {
-    // one that is there may hold points that were accepted: it is not passed over
+    // a journal that is there may have accepted points: it must be opened
     if (!(error instanceof StoreError) || error.fault !== 'unwritable') throw error;
     if (given !== undefined || isFile(path)) {
       throw new InputError(`${error.message}: ${WAYS_OUT}`, { cause: error });
@@ -65,7 +65,7 @@ async function openShared(
   );
 }
 
-/** Tries again what may pass, as long as the settings say: without it points would be missing. */
+/** Tries again where the fault may pass, as long as the settings say. */
 async function openPatiently<Opened extends OwnJournal | SharedJournal>(
   path: string,
   { listenTimeout, journalWait }: JournalSettings,
@@ -84,7 +84,7 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
       const isLocked = fault === 'locked';
       if (!isLocked && fault !== 'failing') throw error;
       const waited = performance.now() - began;
-      // a first try that took long was no wait
+      // a first try that took long is no wait
       const hasWaited = round > 0 && waited > (isLocked ? listenTimeout : journalWait);
       if (hasWaited) {
         const cure = isLocked ? `end that process, ${WAYS_OUT}` : WITHOUT_IT;
@@ -97,10 +97,7 @@ async function openPatiently<Opened extends OwnJournal | SharedJournal>(
   }
 }
 
-/**
- * The journal of a snapshot file, or of the folder of several; undefined where there is nothing at
- * the path.
- */
+/** The journal of a snapshot file, or of a folder of them; undefined where nothing is there. */
 function besideSnapshot(snapshot: string): string | undefined {
   if (isAddress(snapshot)) return undefined;
   if (isPattern(basename(snapshot))) return join(dirname(snapshot), FOLDER_JOURNAL);

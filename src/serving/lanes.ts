@@ -28,14 +28,13 @@ import {
   identityOf,
 } from '../reload/current.js';
 
-/** More threads than these would take the cores from those that answer at once. */
+/** More threads would take the cores from those that answer at once. */
 export const MOST_LANES = 4;
 /** Questions that wait for each thread of the slow lane, at some 2 kB. */
 const WAITING_EACH = 256;
 /** Generations that exports may hold beside the one that is served. */
 const MOST_OLD = 2;
 
-/** What a thread of the slow lane begins with. */
 export interface LaneStart {
   readonly settings: ServeSettings;
   /** Whether points can be posted. */
@@ -50,10 +49,9 @@ export type OfLane = SlowLane & {
 
 type Outcome = 'whole' | 'left' | 'ended' | 'failed' | 'refused';
 
-/** A question that waits for a thread. */
 interface Entry {
   readonly waited: Waited;
-  /** The export that the question is a step of. */
+  /** The export that the question belongs to. */
   readonly its: UnderWay | undefined;
   run(thread: Calls<OfLane>): Promise<unknown>;
   refuse(error: HttpError): void;
@@ -64,7 +62,7 @@ interface Lane {
   isBusy: boolean;
 }
 
-/** An export under way: it stays in the lane that began it, since what it needs is there. */
+/** An export under way: it stays in the lane that began it, which has its rows and generation. */
 interface UnderWay {
   /** Undefined while the export waits to begin. */
   lane: Lane | undefined;
@@ -74,14 +72,10 @@ interface UnderWay {
 
 /**
  * The slow lane of a process: one queue before some threads, each of which works on one question at
- * a time, to its end. A thread that dies takes its question with it, which is not tried again, and
- * is replaced for the next one.
+ * a time, to its end. A question whose thread dies is not tried again; a new thread takes the next.
  */
 export class Lanes implements SlowLane, Follower, ExportNumbers {
-  /**
-   * What has become of exports: all of it was made, its reader left, it ended so that its generation
-   * could go, it failed, or it was never begun, since too many were under way.
-   */
+  /** `ended`: so that the generation could go; `refused`: too many exports were under way. */
   readonly outcomes: Record<Outcome, number> = {
     whole: 0,
     left: 0,
@@ -93,7 +87,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
   readonly #logger: Logger;
   readonly #lanes: readonly Lane[];
   readonly #waiting: Turns<Entry>;
-  /** By their numbers. */
+  /** By number. */
   readonly #exports = new Map<number, UnderWay>();
   #lastExport = 0;
   #newest: GenerationParts | undefined;
@@ -137,7 +131,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     }
   }
 
-  /** Starts the first thread; the others take 10 MB each, and start when a question finds none idle. */
+  /** Starts the first thread; the others, of 10 MB, start when a question finds none idle. */
   start(): void {
     const [first] = this.#lanes;
     if (first?.thread === undefined) this.#open(first!);
@@ -196,7 +190,6 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     });
   }
 
-  /** Hands out questions while there are threads without one. */
   #dispatch(): void {
     for (const lane of this.#lanes) {
       if (lane.isBusy || this.#isClosing) continue;
@@ -240,7 +233,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     its?.lane?.thread?.calls.tell('drop', number);
   }
 
-  /** The old generations that exports hold, the one of the oldest export first. */
+  /** The old generations that exports hold, that of the oldest export first. */
   #olds(): Set<string> {
     const all = [...this.#exports.values()].flatMap(({ generation }) => generation ?? []);
     return new Set(all.filter((one) => one !== this.#served));

@@ -5,18 +5,18 @@ import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { InputError } from '../model/quote.js';
 
-/** What a server takes connections from: a socket that listens already, or its descriptor. */
+/** A socket that listens already, or its descriptor. */
 export type Place = Server | { readonly fd: number };
 
-/** As Node's HTTP server has them. */
+/** Those of Node's HTTP server. */
 export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 
 /** Between two tries. */
 const PAUSE_MS = 100;
 
 /**
- * Opens a socket, again and again while the port is taken, until the time is over or `signal` fires.
- * It accepts nothing before the event loop goes on. Throws an InputError that says why it could not.
+ * Opens a socket; while the port is taken, tries again until `listenTimeout` is over or `signal`
+ * fires. Nothing is accepted before the next turn of the event loop. Throws an InputError.
  */
 export async function openSocket(
   { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
@@ -43,7 +43,6 @@ export async function openSocket(
   }
 }
 
-/** The port that a server listens at. */
 export function portOf(server: Server): number {
   return (server.address() as AddressInfo).port;
 }
@@ -56,7 +55,6 @@ function problemText(error: unknown, host: string, port: number): string {
   return `Cannot listen on ${host}:${port}: ${reason}.`;
 }
 
-/** The address as a URL. */
 export function addressText({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -6,28 +6,27 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { sharedArray } from '../model/memory.js';
 import { forTerminal, inert } from '../model/quote.js';
 
-/** What others need of a log. */
 export type Logs = Pick<Log, 'logger' | 'descriptor' | 'dropped'>;
 
 const STDOUT = 1;
-/** Bytes of lines that are kept while their reader is behind. */
+/** Bytes of lines that wait in memory. */
 const MOST_WAITING = 1024 * 1024;
 const RETRY_MS = 20;
 /** How long the end of a process waits for a reader that is behind. */
 const LAST_MS = 200;
 
 /**
- * A log of one JSON object a line on standard output, or of text for people, which never makes its
- * writer wait. A line is written at once, so that a process which ends has said its last words.
- * While the reader is behind, lines wait in memory; those for which there is no room, and those
- * that cannot be written, are dropped and counted.
+ * A log on standard output, one JSON object a line or text for people, which never makes its writer
+ * wait. A line is written at once, so that nothing is missing when the process ends. While the
+ * reader is behind, lines wait in memory; those that do not fit, or cannot be written, are dropped
+ * and counted.
  */
 export class Log {
   readonly logger: Logger;
-  /** Where the lines go; all threads of a process can use the same. */
+  /** Shared by all threads of a process. */
   readonly descriptor: number;
   dropped = 0;
-  /** Lines that could not be written yet; of the first a part may have been. */
+  /** Lines that are not written yet, the first perhaps in part. */
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -89,8 +88,8 @@ export class Log {
 }
 
 /**
- * A line of JSON as people read it. What it says may come from strangers and command a terminal,
- * where `pino-pretty` would show it as it is.
+ * A line of JSON as people read it. Its text may come from strangers and command a terminal, which
+ * `pino-pretty` would let it.
  */
 function textOf(line: string): string {
   const { time, level, msg, err, pid: _, hostname: __, ...fields } = JSON.parse(line);
@@ -105,8 +104,8 @@ function textOf(line: string): string {
 }
 
 /**
- * A descriptor of standard output whose writes fail instead of waiting for a reader. It is opened
- * again where the system allows that, so that writes of others who have it stay as they are.
+ * A descriptor of standard output whose writes fail instead of waiting for a reader. Opened again
+ * where the system allows that, since other processes may write to the one that is there.
  */
 function openStdout(): number {
   const status = fstatSync(STDOUT);
@@ -115,8 +114,7 @@ function openStdout(): number {
     const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants;
     return openSync(`/proc/self/fd/${STDOUT}`, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY);
   } catch {
-    // sockets cannot be opened again, and not every system has /proc: Node's own handle makes the
-    // descriptor non-blocking
+    // a socket, or a system without /proc: Node's own handle makes the descriptor non-blocking
     if (status.isSocket() || status.isFIFO()) new Socket({ fd: STDOUT, readable: false }).unref();
     return STDOUT;
   }

@@ -10,8 +10,8 @@ interface ProgressBar {
 }
 
 /**
- * Starts a bar, on a terminal only: a log file is no place for one. `action` names what is done,
- * `show` writes an amount of it: bytes, where nothing else is said.
+ * Starts a bar, on a terminal only. `action` names what is done, `show` writes an amount of it,
+ * bytes by default.
  */
 export function startProgress(
   action: string,
@@ -19,7 +19,7 @@ export function startProgress(
   show: (amount: number) => string = megabytes,
 ): ProgressBar {
   if (!stream.isTTY) return { update: () => {}, stop: () => {} };
-  // where there is no terminal nothing is loaded
+  // loaded only for a terminal
   const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof cliProgress;
   const bar = new SingleBar({
     stream,
@@ -63,7 +63,6 @@ export function whole(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** An amount of points, as a bar shows it. */
 export function countPoints(amount: number): string {
   return counted(Math.floor(amount), 'point');
 }

@@ -32,14 +32,12 @@ const OPERATORS_CONNECTIONS = 8;
 /** Nothing aborts the wait for a port: a signal ends the process. */
 const NEVER = new AbortController().signal;
 
-/** The process that serves. */
 export interface RunningServer {
-  /** What it began with, for the log. */
+  /** For the log. */
   readonly begun: {
     readonly points: number;
     readonly loadMs: number;
     readonly address: string;
-    /** The one for operators, where there is one. */
     readonly operations?: string;
   };
   /** Looks for a new snapshot; `accept` takes one that shrank. */
@@ -50,9 +48,8 @@ export interface RunningServer {
 
 /**
  * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens.
- * `sockets` listen already: the first is for this thread, the others for one thread each;
- * without any, this thread listens at the address of the settings. Throws an InputError when the
- * snapshot or a setting cannot be used.
+ * `sockets` listen already, one for each thread; without any, this thread listens at the address of
+ * the settings. Throws an InputError when the snapshot or a setting cannot be used.
  */
 export async function startServer(
   settings: ServeSettings,
@@ -63,13 +60,13 @@ export async function startServer(
   try {
     return await start(settings, log, sockets, opened);
   } catch (error) {
-    // what stays open would keep a process alive that serves nothing
+    // what stays open would keep the process alive
     for (const close of opened.reverse()) await close();
     throw error;
   }
 }
 
-/** Starts; what is to be closed should that fail goes into `opened`. */
+/** Puts what is to be closed should the start fail into `opened`. */
 async function start(
   settings: ServeSettings,
   log: Logs,
@@ -116,7 +113,7 @@ async function start(
     logDescriptor: log.descriptor,
   };
   const start = { ...shared, thread: 0 };
-  // the web server is made while another thread builds
+  // the web server is made while the build thread works
   const [{ web, service, metrics }] = await Promise.all([
     makeWeb(start, intake, reloader, [current, lanes, stats, threadStats, postStats], log),
     showProgress(current, reloader.load()),
@@ -129,15 +126,15 @@ async function start(
   );
   const operations = await listenForOperators(start, service, log);
   const loadMs = Math.round(performance.now() - started);
-  // the other threads join while this one answers already
+  // the other threads start while this one answers already
   const threads = startThreads(shared, others, service, threadStats, (error) => {
-    // the thread's socket is closed with it: the process begins anew
+    // the thread's socket is closed with it: the supervisor starts another process
     logger.fatal({ err: error }, 'a thread died');
     process.exit(1);
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
-  // one that nothing warms starts with its first question
+  // without a warm-up it starts at its first question
   if (settings.warmUp > 0) lanes.start();
   const unwatch = source.watch(() => void reloader.look());
   return {
@@ -165,7 +162,6 @@ async function checkMedia(media: string | undefined, logger: Logger): Promise<vo
   if (reason !== undefined) logger.error({ media, reason }, 'the store of images does not answer');
 }
 
-/** Where the settings say that snapshots come from. */
 async function openSource(settings: ServeSettings, logger: Logger): Promise<Source> {
   const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
   const when = { companion, mode, pollMs: settings.pollInterval };
@@ -177,9 +173,7 @@ async function openSource(settings: ServeSettings, logger: Logger): Promise<Sour
   return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
 }
 
-/**
- * Opens the address for operators, where the settings have one; the end of the process closes it.
- */
+/** Opens the address for operators, if there is one; the end of the process closes it. */
 async function listenForOperators(
   start: WebStart,
   service: Service,

@@ -7,29 +7,27 @@ import type { ServeSettings } from '../cli/settings/values.js';
 import { descriptorOf } from '../http/answer/node-internals.js';
 import { openSocket, portOf } from './listen.js';
 
-/** The environment variable that tells a process for how many threads it was given a socket. */
+/** The environment variable that tells a process how many sockets it was given. */
 const SOCKETS = 'WAYPOST_SOCKETS';
-/** Where they begin, behind the standard streams and the channel to this process. */
+/** The first socket's descriptor, behind the standard streams and the channel. */
 const FIRST_SOCKET = 4;
 
 /**
- * Returns allocations of 128 KiB and more to the system when they are freed. By itself glibc learns
- * to keep up to 32 MiB a piece for later: the 170 MiB that a reload of 1M points needed for a second
- * were never given back.
+ * Has glibc return blocks of 128 KiB and more to the system when they are freed. By itself it
+ * learns to keep blocks of up to 32 MiB: a reload of 1M points left 170 MiB taken.
  */
 const MALLOC = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
 
 /** A process that dies sooner than this is replaced after a pause. */
 const SHORT_LIFE_MS = 5_000;
 const PAUSE_MS = 1_000;
-/** What a process may take to end beyond what its requests may: then it hangs, and is killed. */
+/** How much longer than its requests a process may take to end, before it is killed. */
 const GRACE_MS = 2_000;
 
 /**
- * Keeps a process alive that serves with several threads. Only a process can be given one socket
- * several times, and threads cannot share one: whichever ends would close it for all. Passes
- * signals on; resolves with an exit code when the process has ended because of one, or the first
- * one never began to serve.
+ * Keeps a process alive that serves with several threads, and passes signals on. Only a process can
+ * be given one socket several times; threads cannot share one, since the first to end would close
+ * it. Resolves with an exit code once a signal has ended the process, or the first never served.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
   const { host, workers, drainDelay, shutdownTimeout, listenTimeout } = settings;
@@ -64,11 +62,11 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
       child = startProcess(socket, workers);
       ending = endOf(child);
     } catch (error) {
-      // for want of memory, or of whatever else a process needs
+      // for a lack of memory or the like
       child = undefined;
       ending = Promise.resolve({ code: null, signal: null, error });
     } finally {
-      // the child accepts: connections must not come in here
+      // the child accepts connections, not this process
       socket.close();
     }
     const began = performance.now();
@@ -82,7 +80,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
       if (!hasServed) throw error;
       logger.error({ err: error }, 'process not started');
     } else if (hasServed || code === null) {
-      // a process that ends with an exit code has logged why
+      // a first process that ends with an exit code has logged why
       logger.error({ child: child?.pid, code, signal }, 'process died');
     }
     if (!hasServed) return code ?? 1;
@@ -99,19 +97,18 @@ export function givenSockets(): number[] {
   return Array.from({ length: threads }, (_, thread) => FIRST_SOCKET + thread);
 }
 
-/** Tells the process above that this one serves. */
 export function reportServing(): void {
   process.send!('serving');
 }
 
-/** Calls `end` when the process above this one is gone. */
+/** Calls `end` when the supervisor is gone. */
 export function whenOrphaned(end: () => void): void {
   process.once('disconnect', end);
   // the channel must not keep a process that could not begin
   process.channel?.unref();
 }
 
-/** How a process ended; with an error where it never began. */
+/** How a process ended; `error` where it never began. */
 interface Ending {
   readonly code: number | null;
   readonly signal: string | null;
@@ -129,7 +126,7 @@ function endOf(child: ChildProcess): Promise<Ending> {
 
 function startProcess(socket: Server, workers: number): ChildProcess {
   const [, script, ...args] = process.argv;
-  // the same socket for each thread, as a file descriptor of its own
+  // the same socket, as a descriptor of its own for each thread
   const given = Array.from({ length: workers }, () => descriptorOf(socket));
   return fork(script!, args, {
     execArgv: execArgvOf(workers),
@@ -139,9 +136,9 @@ function startProcess(socket: Server, workers: number): ChildProcess {
 }
 
 /**
- * V8 has four threads of its own, most of all to collect garbage. Where the threads that answer
- * take all cores, those four would wait for cores in the middle of a collection, and keep them
- * from who answers: one is enough then. What this process was given comes last, and wins.
+ * V8 has four threads of its own, mostly to collect garbage. Where the threads that answer take all
+ * cores, the four delay each other and the answers: one is enough. This process's own options come
+ * last, and win.
  */
 function execArgvOf(workers: number): string[] {
   const own = workers < availableParallelism() ? [] : ['--v8-pool-size=1'];

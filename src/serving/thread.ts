@@ -10,13 +10,12 @@ import { Log } from './log.js';
 import type { OfMain, OfThread, ThreadStart } from './threads.js';
 import { createWeb } from './web.js';
 
-// entry of a thread that serves: it answers requests from the points that the main thread shares
-// with it
+// entry of a thread that answers requests from the points that the main thread shares
 
 /** Threads collect garbage one after the other, so that the others have the cores. */
 const COLLECT_STEP_MS = 250;
 
-/** What the main thread may take to tell all metrics, some of which it waits for itself. */
+/** How long the main thread may take to tell all metrics: it waits for those of other threads. */
 const PATIENCE_MS = 2_000;
 
 const start = workerData as ThreadStart;
@@ -46,16 +45,15 @@ const service: Service = {
     return told ?? sumOf([await (await web).metrics()]);
   },
 };
-// what becomes of the file is logged by the main thread; it may be of no use by now
+// the main thread logs what becomes of the file, which may be broken by now
 const tokens = followTokens(start.settings.tokens, { known: start.tokens.table });
 const web = createWeb({ ...start, tokens }, service, log);
 
 let isFirst = true;
 
-/** Answers from these points from now on. */
 async function serve(parts: GenerationParts): Promise<void> {
   const isBeginning = isFirst;
-  // the next ones may be told in the same turn
+  // the next generation may come in the same turn
   isFirst = false;
   await current.publish(createGeneration(parts));
   if (isBeginning) {
@@ -63,6 +61,6 @@ async function serve(parts: GenerationParts): Promise<void> {
     await warmUp(current.generation.engine.dataset);
     await listen({ fd: start.fd });
   }
-  // later, since for now there are references to the old generation
+  // later: for now there are references to the old generation
   else setTimeout(reclaimMemory, start.thread * COLLECT_STEP_MS).unref();
 }

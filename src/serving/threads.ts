@@ -12,21 +12,17 @@ import type { Tokens } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
 
-/** What a thread that serves begins with. */
 export interface ThreadStart {
   readonly settings: ServeSettings;
   /** From 1; the main thread is 0. */
   readonly thread: number;
   readonly counts: ConnectionCounts;
-  /** Streams of accepted points that are open on all threads: one number. */
+  /** One number: the streams of accepted points that are open on all threads. */
   readonly streams: Int32Array;
-  /** As the main thread read them; from then on each thread reads them by itself. */
+  /** As the main thread read them; later each thread reads them by itself. */
   readonly tokens: Tokens;
-  /**
-   * Where all threads count posts, by address and by user; undefined where points are only read.
-   */
+  /** Counts of all threads' posts, by address and user; undefined where points are only read. */
   readonly throttles?: ThrottleMemory | undefined;
-  /** Where log lines go. */
   readonly logDescriptor: number;
   /** The listening socket that is this thread's own. */
   readonly fd: number;
@@ -43,10 +39,9 @@ export type OfThread = {
 /** What the main thread does for one that serves. */
 export type OfMain = Omit<Service, 'current' | 'isPosting'>;
 
-/** Metrics of a thread that come later are left out. */
+/** Metrics that come later are left out. */
 const METRICS_PATIENCE_MS = 1_000;
 
-/** How the threads do beside the main one; made before anybody reads or writes it. */
 export interface ThreadStats {
   /** Threads that have not taken over the newest snapshot yet. */
   behind: number;
@@ -54,17 +49,16 @@ export interface ThreadStats {
 
 /** The threads that serve beside the main one, from the same memory. */
 export interface Threads extends Follower {
-  /** The metrics of each; a thread that is stuck keeps only its own. */
+  /** The metrics of each thread; those of a stuck one are left out. */
   metrics(): Promise<MetricsJson[]>;
   /** Ends all threads, each once its requests under way are answered. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a thread for each of the listening `sockets`. They serve once they have been given points,
- * and ask `service` for what the main thread knows. `died` hears that one died, with
- * its connections. One that is busy is waited for without end: ending it would cut off the
- * connections of all.
+ * Starts a thread for each of the listening `sockets`. Threads serve once they were given points,
+ * and ask `service` for what the main thread knows. `died` hears that one died, with its
+ * connections. A busy thread is never ended: that would cut off its connections.
  */
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fd'>,

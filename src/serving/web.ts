@@ -27,25 +27,20 @@ import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Logs } from './log.js';
 import type { ThreadStart } from './threads.js';
 
-/** Bytes that bodies which are coming in, and batches, may have together, on all threads. */
+/** Bytes of incoming bodies and of batches, on all threads together. */
 const BODIES_BYTES = 64 * 1024 * 1024;
 
 /** The web server of one thread. */
 export interface Web {
-  /** What this thread counts. */
   metrics(): Promise<MetricsJson>;
-  /**
-   * Works on questions of its own for a while, so that clients find it warm: they are neither
-   * counted nor logged.
-   */
+  /** Answers questions of its own, neither counted nor logged, so that clients find it warm. */
   warmUp(dataset: Dataset): Promise<void>;
-  /** Takes requests from a place from now on; resolves with its URL. */
+  /** Begins to take requests; resolves with the URL. */
   listen(place: Place): Promise<string>;
   /** Finishes what is under way. */
   close(): Promise<void>;
 }
 
-/** What the web server of a thread is made with. */
 export type WebStart = Omit<ThreadStart, 'fd'>;
 
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
@@ -65,7 +60,7 @@ export async function createWeb(
   });
   const cut = createCutCounts();
   let isClosing = false;
-  // nobody else asks before it listens
+  // false while only the warm-up asks
   let isWarm = false;
   const posting = postingOf(settings, service, streams, throttles, log.logger);
   const app = createApp({
@@ -155,10 +150,9 @@ const POST = Buffer.from('{"lat":"60.17","lon":24.94,"comment":"Warm","tags":["u
 const HEADERS: readonly OutgoingHttpHeaders[] = [{}, { 'Accept-Encoding': 'gzip' }];
 
 /**
- * Has this thread's web server answer a mix of all kinds of questions, always the same for the same
- * points, for `ms` milliseconds, so that its code is compiled before the first client comes. The
- * questions come over a socket at 127.0.0.1, as those of clients will. Posts are read and not sent:
- * they would stay.
+ * Asks this thread's web server all kinds of questions for `ms` milliseconds, so that V8 has
+ * compiled its code before the first client comes. They come over a socket at 127.0.0.1, as those
+ * of clients will. Posts are parsed and not sent: they would stay.
  */
 async function askItself(
   server: Server,
@@ -184,7 +178,7 @@ async function askItself(
       }
     }
   } catch (error) {
-    // the time was over while it waited
+    // the time was over before the answer came
     if (!signal.aborted) throw error;
   } finally {
     agent.destroy();
@@ -206,7 +200,7 @@ export function questionsOf({ coords, count, byId }: Dataset, turn: number): str
   const since = `2023-01-0${1 + (turn % 9)}T00:00:00Z`;
   const zoom = turn % 15;
   const across = 2 ** zoom;
-  // the poles are beyond the square
+  // the poles lie outside of the tiles
   const south = Math.max(0, Math.min(southwards(lat), 1 - 1e-9));
   const [x, y] = [((lon + 180) / 360) * across, south * across].map(Math.floor);
   return [
