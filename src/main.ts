@@ -40,7 +40,7 @@ const FILE =
 
 const ANY = whole(0, Number.MAX_SAFE_INTEGER);
 
-/** What diff ends with where it cannot compare. */
+/** The exit code of diff where it cannot compare. */
 const TROUBLE = 2;
 
 const strange = strangeVariables(process.env);

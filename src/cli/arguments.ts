@@ -22,7 +22,7 @@ export function whole(least: number, most: number): (text: string) => number {
   return argument(wholeNumber(least, most));
 }
 
-/** The flag of commands that read a snapshot; `serve` has its own, of the same meaning. */
+/** The flag of commands that read a snapshot; `serve` has one of the same meaning. */
 export function timeZone(): Option {
   const help = 'where times stand that name no offset, such as Europe/Helsinki';
   return new Option('--time-zone <name>', help).default('UTC');
@@ -35,14 +35,13 @@ export function maxInvalid(): Option {
     .default(0);
 }
 
-/** Milliseconds of an age. */
 export function age(text: string): number {
   const [, digits, unit] = /^(\d{1,5})(h|d)$/.exec(text) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('expected an age such as 12h or 7d');
   return Number(digits) * (unit === 'd' ? 24 : 1) * 3_600_000;
 }
 
-/** Makes a parser's complaint one about the flag. */
+/** Turns a parser's errors into errors about the flag. */
 export function argument<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -64,8 +63,8 @@ export function interruption(): AbortSignal {
 }
 
 /**
- * Ends with an error when a flag is missing. Commander's own check would come before that of
- * unknown flags and blame the right one for a misspelt one.
+ * Ends with an error when a flag is missing. Commander's own check comes before that of unknown
+ * flags, and so would not name a misspelt one.
  */
 export function demand(command: Command, flags: readonly string[]): void {
   for (const flag of flags) {
@@ -77,12 +76,11 @@ export function demand(command: Command, flags: readonly string[]): void {
 /** Stands for standard input or standard output where a file is named. */
 export const STANDARD = '-';
 
-/** What commands that read a snapshot may be told. */
 export interface RunOptions extends Pick<ReadOptions, 'maxInvalid' | 'timeZone'> {
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable & { readonly isTTY?: boolean };
-  /** Takes each line for people; standard output where absent, or error where that is the output. */
+  /** Takes each line for people; standard output by default, or error where that is the output. */
   readonly print?: (line: string) => void;
   /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream | undefined;
@@ -90,26 +88,24 @@ export interface RunOptions extends Pick<ReadOptions, 'maxInvalid' | 'timeZone'>
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Tells people what was written to `output`. */
 export function tell(lines: readonly string[], output: string, { print }: RunOptions): void {
   const channel = output === STANDARD ? process.stderr : process.stdout;
   const say = print ?? ((line: string) => channel.write(`${line}\n`));
   for (const line of lines) say(forTerminal(line));
 }
 
-/** The name of an output for people. */
 export function nameOf(output: string): string {
   return output === STANDARD ? 'standard output' : output;
 }
 
 const OWNER_ONLY = 0o600;
 
-/** What a shell says of a program whose reader has left: 128 and the number of SIGPIPE. */
+/** The exit code of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;
 
 /**
- * Ends the process without a word, with 141, when nobody reads what it says, and with `trouble` when
- * that cannot be written, such as to a full disk.
+ * Ends the process with 141, in silence, once nobody reads its output, and with `trouble` when the
+ * output cannot be written, such as to a full disk.
  */
 export function endWithReader(trouble = 1): void {
   for (const stream of [process.stdout, process.stderr]) {
@@ -122,8 +118,8 @@ export function endWithReader(trouble = 1): void {
 }
 
 /**
- * Gives `run` the path of an input, and its name for people. Standard input is copied to a temporary
- * file, which lies beside `output`, or where temporary files do, and is gone afterwards.
+ * Gives `run` the path of an input, and its name for people. Standard input is copied to a
+ * temporary file beside `output`, or where temporary files are, and removed afterwards.
  */
 export async function withInput<T>(
   input: string,
@@ -138,11 +134,11 @@ export async function withInput<T>(
   const remove = (): void => rmSync(path, { force: true });
   process.once('exit', remove);
   try {
-    // snapshots may hold what is not for every user of the machine
+    // snapshots may not be for every user of the machine
     const fd = openSync(path, 'wx', OWNER_ONLY);
     try {
       await pipeline(
-        // read no earlier: it would keep the process
+        // not mentioned earlier: it would keep the process alive
         stdin ?? process.stdin,
         async (chunks: AsyncIterable<Uint8Array>) => {
           for await (const chunk of chunks) writeAll(fd, chunk);
@@ -163,7 +159,7 @@ export async function withInput<T>(
   }
 }
 
-/** Lets `write` make an output: a file, which appears whole or not at all, or what `-` stands for. */
+/** Lets `write` make an output: a file, whole or not at all, or what `-` stands for. */
 export async function writeOutput<T>(
   output: string,
   options: Pick<RunOptions, 'stdout' | 'signal'>,
@@ -190,7 +186,7 @@ export async function send(
   });
 }
 
-/** What is told of an error that ends a command: of the system's, which file could not be used. */
+/** The text of an error that ends a command; for one of the system it names the file. */
 export function messageOf(error: unknown): string {
   const { message, syscall, path } = error as NodeJS.ErrnoException;
   if (error instanceof InputError) return message;

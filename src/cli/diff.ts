@@ -21,17 +21,16 @@ export interface DiffOptions extends Omit<RunOptions, 'stdin' | 'print'> {
 const CHANGES = ['came', 'went', 'changed'] as const;
 type Change = (typeof CHANGES)[number];
 
-/** Ids that a summary names of each kind. */
+/** Ids that a summary names of each change. */
 const FEW = 5;
 const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
 
 /**
  * Tells what came, went and changed from one snapshot file to another, of any formats. Returns the
- * exit code of diff(1): 0 where the points are the same, 1 where they differ. Points are compared by
- * ids: each file is read twice, first for ids and hashes, some 30 bytes a point in memory, then for
- * what differs, some 150 bytes for each point that changed. What went is told in the order of the
- * first, then what came or changed in that of the second. Throws an InputError where a file is
- * broken or changes meanwhile, and the reason of the signal.
+ * exit code of diff(1), 1 where points differ. Each file is read twice: for ids and hashes, some 30
+ * bytes a point in memory, then for what differs, some 150 bytes for each changed point. What went
+ * is told in the order of the first file, then what came or changed in that of the second. Throws
+ * an InputError where a file is broken or changes meanwhile, and the reason of the signal.
  */
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
@@ -64,7 +63,7 @@ export async function diff(first: string, second: string, options: DiffOptions):
       if (others === undefined) return;
       const own = valuesOf(record);
       const fields = RECORD_KEYS.filter((_, at) => others[at] !== own[at]);
-      // a native file may have the same values in other words
+      // a native file may have the same values in other bytes
       if (fields.length > 0) await differences.add('changed', id, record, lon, lat, fields);
     });
   }
@@ -75,13 +74,13 @@ export async function diff(first: string, second: string, options: DiffOptions):
   return CHANGES.every((change) => differences.counts[change] === 0) ? 0 : 1;
 }
 
-/** What differs: told line by line, or in sum. */
+/** What differs, told line by line or in a summary. */
 class Differences {
   readonly counts: Record<Change, number> = { came: 0, went: 0, changed: 0 };
   readonly #few: Record<Change, number[]> = { came: [], went: [], changed: [] };
-  /** How many points have another value, by the keys of which there are any. */
+  /** Points with another value, by key. */
   readonly #fields = new Map<string, number>();
-  /** Around all that differs, before and after. */
+  /** The extent of all that differs, before and after. */
   readonly #lon = new Span();
   readonly #lat = new Span();
   readonly #options: DiffOptions;
@@ -90,7 +89,7 @@ class Differences {
     this.#options = options;
   }
 
-  /** `{"change":…,"id":…,"fields":[…],"record":{…}}`: the record as it is rendered. */
+  /** Writes `{"change":…,"id":…,"fields":[…],"record":{…}}`. */
   async add(
     change: Change,
     id: number,
@@ -113,7 +112,6 @@ class Differences {
     this.#lat.widen([lat]);
   }
 
-  /** Writes the summary behind lines about the files. */
   async summarize(files: readonly string[]): Promise<void> {
     const lines = [...files];
     const [lon, lat] = [this.#lon, this.#lat];
@@ -169,7 +167,7 @@ function hashOf(record: Uint8Array): number {
   return hash('sha1', record, 'buffer').readUIntLE(0, 6);
 }
 
-/** The values of a record's keys, each as a short text that others hardly have. */
+/** The values of a record's keys as JSON, long ones hashed. */
 function valuesOf(record: StoredRecord): string[] {
   const values = JSON.parse(`${rendered(record)}`) as Record<string, unknown>;
   return RECORD_KEYS.map((key) => {
@@ -200,7 +198,7 @@ async function readRecords(
         const visited = visit(id[i]!, record, lon[i]!, lat[i]!);
         if (visited !== undefined) await visited;
       }
-      // some readers never wait: let signals and the bar have their turn
+      // some readers never wait: signals and the bar have their turn here
       await setImmediate();
     }
     return reader.report();
@@ -210,7 +208,7 @@ async function readRecords(
   }
 }
 
-/** Reads a file once more. Throws an InputError where it is another by now. */
+/** Reads a file once more. Throws an InputError where it has changed. */
 async function readAgain(
   path: string,
   options: DiffOptions,

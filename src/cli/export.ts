@@ -25,18 +25,18 @@ import { allBlocks, postsBeside, refuseSameFile, reportLines } from './pack.js';
 const PIECE_BYTES = 1024 * 1024;
 
 export interface ExportOptions extends RunOptions {
-  /** Which points, in which order and what of them, as in an export's address; all where absent. */
+  /** The query string of an export's address; all points where absent. */
   readonly filter?: string;
-  /** Name of a format; where absent, what the output's name ends with, and NDJSON for `-`. */
+  /** Name of a format; by default the ending of the output's name, and NDJSON for `-`. */
   readonly format?: string;
   /** Journal whose posts belong to the snapshot: a file, or the address of a service. */
   readonly journal?: string;
 }
 
 /**
- * Writes the points of any snapshot that satisfy filters as a file of an export format. A file
- * appears whole or not at all. All points are held in memory. Throws an InputError where the filters
- * or the input cannot be used, or the output cannot be written.
+ * Writes the matching points of any snapshot as a file of an export format, whole or not at all.
+ * All points are held in memory. Throws an InputError where filters or input cannot be used,
+ * or the output cannot be written.
  */
 export async function exportSnapshot(
   input: string,
@@ -51,7 +51,7 @@ export async function exportSnapshot(
     const started = performance.now();
     const further = await postsBeside(path, journal);
     const [file, report] = await load(path, query, format, further, options);
-    // as the file of another format it would pass for all of its list
+    // a page of a longer list would pass for all of it in another format
     requireWhole(name, report, { allowEmpty: true });
     let bytes = 0;
     const bar = startProgress('Exporting', options.progressTo, countPoints);
@@ -91,7 +91,7 @@ function formatOf(output: string, named: string | undefined): string {
   throw new InputError(`--format: expected one of ${names}; ${got}`);
 }
 
-/** Reads filters as the service does, but takes no parameter that an export does not have. */
+/** Reads filters as the service does, but refuses parameters that an export does not have. */
 function queryOf(filter: string, zone: TimeZone): ExportQuery {
   const pairs = parseQueryString(Buffer.from(filter).toString('latin1'));
   const unknown = pairs.find(({ name }) => EXPORT_PARAMETERS.every((one) => one.name !== name));
@@ -108,7 +108,6 @@ function queryOf(filter: string, zone: TimeZone): ExportQuery {
   }
 }
 
-/** Reads a snapshot, and the posts behind it; finds what is to be exported. */
 async function load(
   path: string,
   query: ExportQuery,
@@ -123,7 +122,7 @@ async function load(
   };
   const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
   try {
-    // a native file is read straight to its place, but has no posts
+    // without posts a native file is read straight to its place
     const source: SnapshotReader =
       further === undefined
         ? reader

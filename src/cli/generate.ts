@@ -10,7 +10,6 @@ import { EXPORTED_AT } from './generate/places.js';
 import { writeSorted } from './pack.js';
 
 interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
-  /** How many, 1 to MAX_POINTS. */
   readonly points: number;
   /** 0 to MAX_SEED: the same seed gives the same file. */
   readonly seed: number;
@@ -18,7 +17,7 @@ interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
   readonly print: (line: string) => void;
 }
 
-/** Points made before signals and the bar have their turn; as garbage they die young at this size. */
+/** Points between turns of signals and the bar; batches of this size die young as garbage. */
 const BATCH_POINTS = 256;
 
 /**
@@ -44,7 +43,7 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
 
 /**
  * All points, in order; `onProgress` hears how many have come. Making and writing them is
- * synchronous: without a turn of the event loop before each batch, no signal would be heard.
+ * synchronous: signals need a turn of the event loop before each batch.
  */
 async function* batches(
   { points, seed, signal }: GenerateOptions,
@@ -89,7 +88,6 @@ async function writeNative(
   return (await writeSorted(output, labels, blocks, [], options)).bytes;
 }
 
-/** One record a line. */
 async function writeLines({ put }: Output, batches: Batches): Promise<number> {
   let bytes = 0;
   for await (const batch of batches) {

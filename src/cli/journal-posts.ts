@@ -20,17 +20,17 @@ import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-addre
 import { counted } from '../serving/progress.js';
 import { nameOf, writeOutput } from './arguments.js';
 
-/** Has the token that opens the posts of a service. */
+/** The variable with the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
-/** What to do about a status that a service answers with. */
+/** What to do about a status of a service. */
 const CURES: Readonly<Record<number, string>> = {
   401: `: put an admin's token into ${TOKEN_VARIABLE}`,
   404: ': it has no journal, or knows no admin (--admin-token, or waypost token add --admin)',
 };
 
 /**
- * Reads the posts behind a sequence of a journal's file, which no process may have open, of a
- * service, `http://…`, or of a database, `postgres://…`. Throws an InputError that says what to do.
+ * Reads the posts behind a sequence out of a journal's file, which no process may have open, from a
+ * service, `http://…`, or from a database, `postgres://…`. Throws an InputError.
  */
 export async function readPosts(
   source: string,
@@ -90,14 +90,14 @@ async function readService(
   return { name, posts, through, nextId };
 }
 
-/** What a journal is called where others may read it: without the password of a database. */
+/** The name of a journal without the password of a database. */
 export function shownName(source: string): string {
   return isDatabaseAddress(source) ? parseDatabaseAddress(source).name : source;
 }
 
 /**
- * Removes posts from a journal in a database that the snapshot of every instance has and that are a
- * day old. Throws an InputError where it is no such journal.
+ * Removes posts from a journal in a database that are a day old and that the snapshot of every
+ * instance has. Throws an InputError where the journal is a file.
  */
 export async function pruneJournal(
   source: string,
@@ -118,11 +118,10 @@ export async function pruneJournal(
 interface PruneOptions {
   /** Posts behind this sequence stay. */
   readonly through?: number;
-  /** In milliseconds. */
   readonly olderThan?: number;
 }
 
-/** How long a key counts. */
+/** How long the key of a post counts. */
 const DAY_MS = 24 * 3_600_000;
 
 /** A line for each post, and one for all of them. Throws as {@link readPosts}. */
@@ -165,7 +164,7 @@ export async function journaledPoints(snapshot: string, journal: string): Promis
   const posted = await readPosts(journal);
   const reader = await openSnapshot(snapshot, {});
   reader.close();
-  // up to which sequence the snapshot has posts of this journal
+  // the sequence up to which the snapshot has posts of this journal
   const { journal: name, sequence = 0 } = reader.watermark ?? {};
   const isOwn = name === posted.name && sequence <= posted.through;
   return new JournaledPoints(journal, posted, isOwn ? sequence : 0);
@@ -173,13 +172,12 @@ export async function journaledPoints(snapshot: string, journal: string): Promis
 
 /** Posts that are packed or exported beside the points of a snapshot. */
 export class JournaledPoints {
-  /** What is said of them to people. */
   readonly origin: string;
-  /** When the latest of them was made, in milliseconds since the epoch. */
+  /** When the latest post was made, in milliseconds since the epoch. */
   readonly latest: number;
   readonly summary: string[] = [];
   readonly #journal: string;
-  /** Names all of them. */
+  /** Of all posts. */
   readonly watermark: Watermark;
   readonly #posted: Posted;
   readonly #known: number;
@@ -187,7 +185,7 @@ export class JournaledPoints {
   readonly #created = new Map<number, Microseconds>();
   #nextId: number;
 
-  /** The snapshot says that it has posts up to the sequence `known`. */
+  /** The snapshot has posts up to the sequence `known`. */
   constructor(journal: string, posted: Posted, known: number) {
     this.#journal = shownName(journal);
     this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${this.#journal}`;
@@ -202,7 +200,7 @@ export class JournaledPoints {
     this.#nextId = posted.nextId;
   }
 
-  /** To be told of each block of the snapshot, before the points are asked for. */
+  /** Looks at a block of the snapshot. All must be seen before {@link blocks} is called. */
   see({ count, id, createdAt }: ColumnBlock): void {
     for (let i = 0; i < count; i++) {
       const each = id[i]!;

@@ -25,21 +25,21 @@ import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from 
 import type { JournaledPoints } from './journal-posts.js';
 
 export interface PackOptions extends RunOptions, Leniency {
-  /** The watermark; where absent, what a native input says. */
+  /** The watermark; by default that of a native input. */
   readonly journalThrough?: Watermark;
   /** Journal whose posts belong to the input: a file, or the address of a service. */
   readonly journal?: string;
-  /** A file of notifications to take instead of those that the input has. */
+  /** A file of notifications, in place of those of the input. */
   readonly notifications?: string;
 }
 
 /**
- * Writes the points of any supported file as a native snapshot, sorted for loading, all of them
- * held in memory, and prints a summary. A file appears whole or not at all. Its time is that of the
- * input, so that the same input makes the same bytes; of standard input it is the moment when it was
- * read. Posts of a journal that the input has are taken from the input; one whose id it uses for
- * another record gets a new id. The watermark names all of them. Throws an InputError when the input
- * is broken or the output cannot be written.
+ * Writes the points of any supported file as a native snapshot, sorted for loading, whole or not at
+ * all, and prints a summary. All points are held in memory. Its time is that of the input, so that
+ * the same input makes the same bytes; of standard input, the time of reading. Posts of a journal
+ * are added where the input lacks them; one whose id the input uses for another record gets a new
+ * one. The watermark names all posts. Throws an InputError when the input is broken or the output
+ * cannot be written.
  */
 export async function packSnapshot(
   input: string,
@@ -130,7 +130,7 @@ async function read(
   further: JournaledPoints | undefined,
   { signal, notifications }: PackOptions,
 ): Promise<readonly PointBlock[]> {
-  // what was packed must pass verification: rows were checked one by one, native records were not
+  // what is packed must pass `verify`: rows are checked by their reader, native records are not
   const audit =
     reader.format === 'native'
       ? new NativeAudit((reason) => {
@@ -139,7 +139,7 @@ async function read(
       : undefined;
   const blocks: PointBlock[] = [];
   for await (const block of allBlocks(reader, further)) {
-    // some readers never wait: let signals and the bar have their turn
+    // some readers never wait: signals and the bar have their turn here
     await setImmediate();
     signal?.throwIfAborted();
     audit?.check(block);
@@ -160,7 +160,7 @@ export async function* allBlocks(
   if (further !== undefined) yield* further.blocks();
 }
 
-/** By device and inode: two names, a symbolic link or a hard link can be one file. */
+/** Compares device and inode: a symbolic or hard link is the same file. */
 export function refuseSameFile(inputs: readonly (string | undefined)[], output: string): void {
   const to = identity(output);
   for (const input of inputs) {
@@ -176,8 +176,8 @@ function identity(path: string): string | undefined {
 }
 
 /**
- * What is to be told of an input: what was left out, dropped or assumed. Where invalid records are
- * why it is not good, they are only counted.
+ * Tells what was left out of an input, dropped or assumed. Where the input is not good, invalid
+ * records are only counted.
  */
 export function reportLines(report: LoadReport, isGood = true): string[] {
   const { invalid, problems, unknownKeys, localTimes } = report;
@@ -194,14 +194,13 @@ export function reportLines(report: LoadReport, isGood = true): string[] {
   );
   if (keys.length > 0) lines.push(`unknown keys dropped: ${keys.join(', ')}`);
   if (localTimes !== undefined) {
-    // they may have been meant for another time zone
+    // the times may have been meant for another zone
     const { count, zone } = localTimes;
     lines.push(`${counted(count, 'time')} without an offset, read as ${zone} (--time-zone)`);
   }
   return lines;
 }
 
-/** Writes blocks sorted for loading, under a progress bar of its own. */
 export async function writeSorted(
   output: Output,
   labels: Omit<Labels, 'count'>,

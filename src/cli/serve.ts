@@ -8,9 +8,9 @@ import type { ServeSettings } from './settings/values.js';
 
 /**
  * Loads the snapshot and listens, until a SIGTERM or SIGINT; a SIGHUP looks for a new snapshot.
- * With several workers it has a process do that, and resolves when that has ended; otherwise once
- * it serves. Warns of variables that set nothing. Throws an InputError when the snapshot or a
- * setting cannot be used.
+ * With several workers a child process does so, and this resolves when it has ended; otherwise once
+ * it serves. `strange` variables set nothing. Throws an InputError when the snapshot or a setting
+ * cannot be used.
  */
 export async function serve(settings: ServeSettings, strange: readonly string[]): Promise<void> {
   const log = new Log(settings);
@@ -26,17 +26,17 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
   }
   const { obey, close } = takeSignals(logger);
   if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
-  // as many as there were cores when the supervisor counted them
+  // as many as the supervisor counted: it may have seen other cores
   const workers = isSupervised ? sockets.length : 1;
   const connections = connectionLimit({ ...settings, workers });
-  // a supervisor gets by without all this
+  // a supervisor does not load all this
   const { startServer } = await import('../serving/server.js');
   const limited = { ...settings, workers, maxConnections: connections };
   const server = await startServer(limited, log, sockets);
   if (isSupervised) reportServing();
   logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
   const wanted = settings.maxConnections;
-  // with the usual limits of files some are always missing
+  // with the usual limits of open files some are always missing
   if (connections < wanted / 2) logger.warn({ wanted, connections }, 'few files may be open');
   obey(server);
 }
@@ -44,8 +44,8 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
 type Running = Pick<RunningServer, 'look' | 'close'>;
 
 /**
- * Takes signals from the start: while it loads, a SIGHUP must not end the process, and a SIGTERM
- * must, also as the first process of a container. `obey` is told what runs once it does; `close`
+ * Handles signals from the start: during the load a SIGHUP must not end the process, and a SIGTERM
+ * must, also as the first process of a container. `obey` takes the server once it runs; `close`
  * ends it as a signal does.
  */
 function takeSignals(logger: Logger): {

@@ -4,7 +4,6 @@ import { changeTokenFile, type Entry, readTokenFile, tokenKey } from '../posts/t
 
 type NewToken = Omit<Entry, 'key' | 'created'>;
 
-/** As many as cannot be guessed. */
 const RANDOM_BYTES = 32;
 /** Hexadecimal digits of a hash by which people name a token. */
 const SHOWN_DIGITS = 12;
@@ -35,7 +34,7 @@ export function listTokens(path: string): string[] {
   );
 }
 
-/** Takes out the tokens with an id or a name; returns their ids. Throws an InputError. */
+/** Removes the tokens with an id or a name; returns their ids. Throws an InputError for none. */
 export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
   const revoked: string[] = [];
   const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;

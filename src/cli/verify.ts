@@ -23,11 +23,10 @@ export type VerifyOptions = RunOptions & Leniency;
 const MAX_REASONS = 10;
 
 /**
- * Reads all of a snapshot file, or `-` for standard input, checks every rule there is, and tells
- * what is in it. Of a native file the rules are also what serving takes on trust: each record's own
- * JSON, its columns, and that ids are unique. A file with more invalid records than `maxInvalid`,
- * a page of a longer list and a file without points are bad, too. Returns the exit code, 1 for a bad
- * file.
+ * Reads all of a snapshot file, or `-` for standard input, checks every rule, and tells what is in
+ * it. Of a native file it also checks what serving takes on trust: each record's JSON, its columns,
+ * and that ids are unique. A file with more invalid records than `maxInvalid`, a page of a longer
+ * list and a file without points are bad, too. Returns the exit code, 1 for a bad file.
  */
 export async function verify(path: string, options: VerifyOptions = {}): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
@@ -47,7 +46,7 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
       bar.stop();
       findings.reader?.close();
     }
-    // standard input is told of by its name
+    // the copy of standard input is called by that name
     const lines = linesOf(name, findings).map((line) => line.replaceAll(copy, name));
     tell(lines, name, options);
     return findings.reasonCount === 0 ? 0 : 1;
@@ -61,7 +60,7 @@ async function read(
   onProgress: Progress,
 ): Promise<void> {
   const { timeZone, maxInvalid: allowed = 0 } = options;
-  // every invalid record is to be found, not just the first
+  // finds every invalid record, not just the first
   const reading = { timeZone, maxInvalid: Number.MAX_SAFE_INTEGER, onProgress };
   const reader = await openSnapshot(path, reading);
   findings.reader = reader;
@@ -88,7 +87,7 @@ const members = new Members();
 const TAGS = memberOf('tags');
 const IMAGE = memberOf('image');
 
-/** What a snapshot file holds, as far as it was read, and what is wrong with it. */
+/** What is in a snapshot file, as far as it was read, and what is wrong with it. */
 class Findings {
   /** Undefined when the file could not be opened as any. */
   reader: SnapshotReader | undefined;
@@ -127,7 +126,6 @@ class Findings {
   }
 }
 
-/** From the least to the greatest of some values. */
 export class Span {
   first: number = Infinity;
   last: number = -Infinity;

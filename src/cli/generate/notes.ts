@@ -7,9 +7,9 @@ const OPEN_IN_2023 = 0.29;
 const USERS = 4000;
 
 /**
- * Makes the points of one seed, whose ids run from 1 to `count`, at most MAX_POINTS, in no order of
- * time or place. Each is made from the seed and its place in the line alone, so that they take no
- * memory, however many there are, and can be asked for in any order.
+ * Makes the points of one seed, with ids from 1 to `count`, at most MAX_POINTS, in no order of time
+ * or place. Each is made from the seed and its index alone: points take no memory, and can be asked
+ * for in any order.
  */
 export function inventPoints(seed: number, count: number): (index: number) => Point {
   const ids = new Permutation(seed, count);
@@ -64,7 +64,7 @@ function tags(random: Random): string[] {
   return chosen;
 }
 
-/** Weights of the languages by country; elsewhere people write English. */
+/** Weights of the languages by country. */
 const FINLAND = cumulative([74, 14, 11, 1]);
 const LANGUAGES = new Map([
   ['FI', FINLAND],
@@ -73,7 +73,7 @@ const LANGUAGES = new Map([
 ]);
 const ELSEWHERE = cumulative([2, 1, 95, 2]);
 
-/** A comment as someone in the country might leave it; the empty string for about a quarter. */
+/** A comment in a language of the country; empty for about a quarter. */
 export function comment(random: Random, country: string): string {
   if (random.chance(0.24)) return '';
   const voice = WORDS.voices[random.weighted(LANGUAGES.get(country) ?? ELSEWHERE)]!;
@@ -97,7 +97,7 @@ function filled(template: string, texts: Readonly<Record<string, string>>): stri
   return template.replace(/\{(\w+)\}/g, (_, name: string) => texts[name]!);
 }
 
-/** What people write in one language: any `what` goes with any `where` and `close`. */
+/** Phrases of one language: any `what` goes with any `where` and `close`. */
 export interface Voice {
   /** Has `{what}` and `{where}` in it. */
   readonly sentence: string;

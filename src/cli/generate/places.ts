@@ -15,7 +15,7 @@ export function readAsset(name: string): unknown {
   );
 }
 
-/** Where a point lies, in whole units of 10^-8 degrees, which is as fine as a record says it. */
+/** Where a point lies, in units of 10^-8 degrees, the precision of records. */
 interface Place {
   readonly lat: number;
   readonly lon: number;
@@ -49,7 +49,7 @@ const SHARE_OF_HELSINKI = 0.155;
 /** Notes without a position of their own sit on the middle of their city, one upon the other. */
 const SHARE_OF_CENTRES = 0.012;
 
-/** Ordinary coordinates that careless code trips over. */
+/** Valid coordinates that careless code trips over. */
 const EDGES: readonly ((random: Random) => Place)[] = [
   (random) => exact(random.between(-60, 75), 180),
   (random) => exact(random.between(-60, 75), -180),
@@ -66,7 +66,7 @@ const EDGES: readonly ((random: Random) => Place)[] = [
   (random) => random.pick(CROWDED),
 ];
 
-/** A handful of places that take many notes each. */
+/** Places with many notes each. */
 const CROWDED: readonly Place[] = [
   exact(60.16985, 24.93838, 'FI'),
   exact(60.16985001, 24.93838, 'FI'),
@@ -75,7 +75,7 @@ const CROWDED: readonly Place[] = [
   exact(-16.8, 180),
 ];
 
-/** As the points of a real city's map lie: dense in the middle, thinner with the distance. */
+/** Dense in the middle of cities, thinner with the distance. */
 export function place(random: Random): Place {
   const share = random.next();
   if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);
@@ -115,7 +115,7 @@ function wrap(lon: number): number {
   return lon < -HALF_TURN ? lon + 2 * HALF_TURN : lon;
 }
 
-/** The people; of Finland's towns, which would vanish, as if they were an eighth of all. */
+/** The populations, those of Finland scaled up to an eighth of all. */
 function weights(cities: readonly City[]): number[] {
   const people = (finnish: boolean): number =>
     cities.reduce((sum, city) => sum + ((city[1] === 'FI') === finnish ? city[4] : 0), 0);
@@ -128,7 +128,7 @@ const FIRST_DAY = Date.UTC(2020, 0, 1) / 1000 / DAY;
 const DAYS = Date.UTC(2024, 0, 1) / 1000 / DAY - FIRST_DAY;
 const START_OF_2023 = Date.UTC(2023, 0, 1) * 1000;
 
-/** When the generated export claims to have been made: later than anything in it. */
+/** The export time of generated files: later than anything in them. */
 export const EXPORTED_AT: number = Date.UTC(2024, 3, 1);
 
 const MONTHS = [7, 8, 10, 11, 13, 10, 6, 9, 11, 10, 9, 6];

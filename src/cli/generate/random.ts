@@ -2,7 +2,7 @@ export const MAX_POINTS: number = 2 ** 30;
 
 export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
 
-/** What a stream of random numbers is for; streams of different purposes share nothing. */
+/** Streams of different purposes share nothing. */
 type Purpose = 'point' | 'id' | 'other';
 
 const PURPOSES: readonly Purpose[] = ['point', 'id', 'other'];
@@ -97,7 +97,7 @@ export function cumulative(weights: readonly number[]): Float64Array {
   return Float64Array.from(weights, (weight) => (sum += weight));
 }
 
-/** A seeded order of 0 … size - 1 that keeps no table: a few numbers, however many there are. */
+/** A seeded order of 0 … size - 1, without a table. */
 export class Permutation {
   readonly #size: number;
   readonly #mask: number;
@@ -116,7 +116,7 @@ export class Permutation {
 
   at(index: number): number {
     let value = index;
-    // mixing permutes the next power of two; those beyond the size are mixed on until they are not
+    // mixing permutes the next power of two: values beyond the size are mixed again
     do {
       value = this.#mix(value);
     } while (value >= this.#size);

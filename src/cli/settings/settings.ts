@@ -31,12 +31,12 @@ type Parse = (text: string) => unknown;
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
 /**
- * Each flag with what its value is, its default and its bounds; below it what it does. A decoder of
- * more pixels would hold gigabytes, and a page of less could not have each record.
+ * Each flag with its value, default and bounds, and its help. Without the bound on image pixels a
+ * decoder could hold gigabytes; a page of fewer bytes than its bound could not have each record.
  */
 const TABLE = readFileSync(new URL('../../../../assets/settings.txt', import.meta.url), 'utf8');
 
-/** How values are read, by what the table calls them. */
+/** How values are read, by their name in the table. */
 const BY_KIND: Readonly<Record<string, Parse>> = {
   '<number>': wholeNumber(0, Number.MAX_SAFE_INTEGER),
   '<time>': duration,
@@ -44,7 +44,7 @@ const BY_KIND: Readonly<Record<string, Parse>> = {
   '<percent>': (text) => wholeNumber(0, 100)(text) / 100,
 };
 
-/** How the values of some flags are read, which have rules of their own. */
+/** How the values of flags with rules of their own are read. */
 const BY_FLAG: Readonly<Record<string, Parse>> = {
   '--public-url': publicUrl,
   '--watch': oneOf('events', 'poll', 'off'),
@@ -63,7 +63,7 @@ const BY_FLAG: Readonly<Record<string, Parse>> = {
 const ROW =
   /^((--\S+)(?: (<\w+>))?)( required)?(?: = ([^\s,]+))?(?:, at least (\S+)|, (\d+) to (\d+))?\n(.*)$/s;
 
-/** Refuses what is less than the text `least` says; a default shows how to say more. */
+/** Refuses values below `least`; the default is the example in the error. */
 function atLeast(least: string, parse: Parse, fallback: string): Parse {
   return (text) => {
     const value = parse(text) as number;
@@ -89,7 +89,7 @@ export const SERVE_SETTINGS: readonly Setting[] = TABLE.trim()
     };
   });
 
-/** What Kubernetes tells of a Service whose name begins with `waypost`. */
+/** Variables that Kubernetes sets for a Service whose name begins with `waypost`. */
 const OF_A_SERVICE =
   /^WAYPOST_(?:[A-Z\d_]+_)?(?:SERVICE_(?:HOST|PORT(?:_[A-Z\d_]+)?)|PORT_\d+_(?:TCP|UDP|SCTP)(?:_[A-Z]+)?)$/;
 
@@ -99,9 +99,8 @@ function isPortOfService(name: string, value: string | undefined): boolean {
 }
 
 /**
- * The environment as far as it sets something: an empty variable counts as absent, so does what
- * Kubernetes tells of a Service, and one for a flag that takes no value must say `true` or `false`.
- * Throws an InputError that names the variable.
+ * The environment without variables that set nothing: empty ones, those of Kubernetes for a
+ * Service, and switches that say `false`. Throws an InputError for another value of a switch.
  */
 export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const read = { ...environment };
@@ -118,7 +117,7 @@ export function readEnvironment(environment: NodeJS.ProcessEnv): NodeJS.ProcessE
   return read;
 }
 
-/** The variables that set nothing, and that their author may have meant to set something. */
+/** The variables that set nothing, but may have been meant to. */
 export function strangeVariables(environment: NodeJS.ProcessEnv): string[] {
   const known = SERVE_SETTINGS.map((setting) => setting.environment);
   return Object.keys(environment).filter((name) => {

@@ -66,9 +66,7 @@ export interface ServeSettings extends Leniency {
 /** A container may see many more cores than it may use. */
 const MOST_AUTO_WORKERS = 8;
 
-/**
- * Makes a parser of whole numbers between two bounds, both included; its InputErrors name the rule.
- */
+/** Makes a parser of whole numbers from `least` to `most`. It throws InputErrors. */
 export function wholeNumber(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
@@ -85,7 +83,7 @@ export function byteSize(text: string): number {
   return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
 }
 
-/** A timer of Node's that is set to 25 days and more fires at once. */
+/** A timer of Node's for 25 days or more fires at once. */
 const LONGEST_MS = 7 * 24 * 3_600_000;
 
 /** Milliseconds of a time such as `500ms`, `10s`, `2m`, or 0. Throws an InputError. */
@@ -100,12 +98,12 @@ export function duration(text: string): number {
 /** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
 export function workers(text: string): number {
   if (text !== 'auto') return wholeNumber(1, 128)(text);
-  // a socket cannot be given to a process several times there
+  // Windows cannot give a process one socket several times
   if (process.platform === 'win32') return 1;
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
 }
 
-/** The entries of a list with commas between, spaces around them allowed. Throws an InputError. */
+/** The entries of a list with commas between. Throws an InputError. */
 function list(text: string, isEntry: (entry: string) => boolean, what: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   const wrong = entries.find((entry) => !isEntry(entry));
@@ -125,15 +123,15 @@ export function originList(text: string): string[] {
   return entries.includes('*') ? ['*'] : entries;
 }
 
-/** Whether a browser may call a page's origin so; any other text would match nothing. */
+/** Whether a browser may name an origin so; other texts would match nothing. */
 function isOrigin(text: string): boolean {
   if (text === '*' || text === 'null') return true;
   if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#*]+$/.test(text)) return false;
-  // those of applications, such as capacitor://localhost, are as they are
+  // origins of applications, such as capacitor://localhost, have no normal form
   return !/^https?:/.test(text) || (URL.canParse(text) && new URL(text).origin === text);
 }
 
-/** Makes a parser of texts that are one of the choices; its InputErrors list them. */
+/** Makes a parser of one of the choices. It throws InputErrors. */
 export function oneOf(...choices: string[]): (text: string) => string {
   return (text) => {
     if (choices.includes(text)) return text;
@@ -155,7 +153,7 @@ export function tileUrl(text: string): string {
 export function publicUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
-  // what is kept goes into JSON and headers as it is
+  // the text goes into JSON and headers as it is
   const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
   if (isWeb && isPlain) return text.replace(/\/+$/, '');
   throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
