@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { quote } from '../model/quote.js';
 import { responseOf } from './answer/node-internals.js';
+import { hasBody } from './request/body.js';
 import { HttpError } from './request/http-error.js';
 
 export interface Limits {
@@ -71,9 +72,7 @@ const MULTIPART = /^\s*multipart\/form-data\b/i;
 
 /** Holds a body without images to `requestTimeout`: Node gives every body the time of an upload. */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  if (coding === undefined && (length === undefined || length === '0')) return;
-  if (requestTimeout === 0) return;
+  if (requestTimeout === 0 || !hasBody(request.headers)) return;
   // most bodies come with their heads, and need no timer
   setImmediate(() => {
     const { complete, destroyed, socket, headers } = request;

@@ -43,6 +43,11 @@ export function kindOfBody<Kind extends string>(
   return kind;
 }
 
+export function hasBody(headers: IncomingHttpHeaders): boolean {
+  const { 'content-length': length, 'transfer-encoding': coding } = headers;
+  return coding !== undefined || (length !== undefined && length !== '0');
+}
+
 /** Bytes that a body may have without its image. */
 export const MAX_BODY_BYTES: number = 256 * 1024;
 /** Fields of a form, repeated ones counted each time. */

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteText } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
@@ -16,6 +16,7 @@ import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import {
   type Body,
   type BodyKind,
+  hasBody,
   kindOfBody,
   POST_KINDS,
   parseFormBody,
@@ -181,11 +182,6 @@ function requestOf(
   // that of a key one
   const name = keyName ?? `- form ${sha256(JSON.stringify([address, user, page]) + said)}`;
   return { ...post, key: { name, body: said } };
-}
-
-function hasBody(headers: IncomingHttpHeaders): boolean {
-  const { 'content-length': length, 'transfer-encoding': coding } = headers;
-  return coding !== undefined || (length !== undefined && length !== '0');
 }
 
 /** With the user in front, so that users' keys cannot collide. Throws a 400 HttpError. */
