@@ -17,7 +17,7 @@ export interface Job {
   readonly memory: BodyMemory;
 }
 
-export interface Delivery {
+interface Delivery {
   readonly memory: BodyMemory;
   send(made: Made, job: Job): void;
 }

@@ -4,7 +4,7 @@ import type { Format } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
-export interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
+interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
   /** Whether two answers with the same meaning may differ in their bytes, such as in an order. */
   readonly isWeak?: boolean;
 }

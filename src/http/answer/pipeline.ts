@@ -20,7 +20,7 @@ import { hashText, judge, spellHash } from './validators.js';
 /** Part of every entity tag: raised when the same points are rendered into other bytes. */
 const RENDERING = 1;
 
-export type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
+type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
 /** All views of a thread share an answer cache and a delivery. */
 export function createPipeline(context: Context): Pipeline {

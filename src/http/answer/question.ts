@@ -158,7 +158,7 @@ export interface Made {
   readonly state: State;
 }
 
-export interface Means {
+interface Means {
   readonly budget: Budget;
   readonly memory: BodyMemory;
   /** Whether the client has one of these answers already. */
@@ -168,7 +168,7 @@ export interface Means {
 /** Undefined where the client has it already. Throws what its view and the budget throw. */
 export type Make = (question: Question, served: Served, means: Means) => Made | undefined;
 
-export interface MakeSettings extends Pick<Dependence, 'compress' | 'corsOrigin'> {
+interface MakeSettings extends Pick<Dependence, 'compress' | 'corsOrigin'> {
   readonly maxPageBytes: number;
 }
 

@@ -8,7 +8,7 @@ export class Html {
 }
 
 /** What may stand in a template: text, which is escaped; markup; nothing; several of these. */
-export type Value = string | number | Html | undefined | false | readonly Value[];
+type Value = string | number | Html | undefined | false | readonly Value[];
 
 const SPECIAL = /[&<>"']/;
 const IN_ELEMENT = /[&<>']/;

@@ -49,7 +49,7 @@ export function patternOf(path: string): RegExp {
   return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(VARIABLE, '[^/]+')}$`);
 }
 
-export interface ExportFormat {
+interface ExportFormat {
   /** Ends the name of the file, too. */
   readonly name: string;
   readonly contentType: string;

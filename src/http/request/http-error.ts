@@ -1,7 +1,7 @@
 import { cut } from '../../model/quote.js';
 
 /** The body of every error: one text, or texts by parameter or field. */
-export type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
+type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
 
 export class HttpError extends Error {
   override readonly name: string = 'HttpError';

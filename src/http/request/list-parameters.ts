@@ -102,7 +102,7 @@ function readOrdering(reader: ParameterReader): TimeOrdering | undefined {
   return ordering ?? reader.refuse('ordering', text, 'not one of the four orders');
 }
 
-export interface ChangesQuery extends Pick<ExportQuery, 'filters' | 'keys'> {
+interface ChangesQuery extends Pick<ExportQuery, 'filters' | 'keys'> {
   /** The sequence behind which to begin, where one is named. */
   readonly after: number | undefined;
 }

@@ -23,7 +23,7 @@ const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 
 /** Memoizes a function of a header for the last values. */
-export function remembered<Value extends object | string | symbol>(
+function remembered<Value extends object | string | symbol>(
   read: (header: string) => Value,
 ): (header: string) => Value {
   const known = new LRUCache<string, Value>({ max: MAX_KNOWN });

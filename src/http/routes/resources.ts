@@ -22,7 +22,7 @@ import { ogcAddresses } from './ogc.js';
 import { notificationsView, pointsView, pointView, rootView } from './rest-views.js';
 import { tileSetView, tileView } from './tile-views.js';
 
-export interface Resource extends Address {
+interface Resource extends Address {
   readonly get: RouteHandlerMethod;
 }
 

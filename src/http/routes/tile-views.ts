@@ -111,7 +111,7 @@ const { enum: GRIDS, default: DEFAULT_GRID } = PARAMETERS.get('grid')!.schema as
 const readLimit = countOf('limit@tile');
 
 /** What a request for tiles asks for, whichever tile it is. */
-export interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
+interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
   readonly filters: Filters;
 }
 
