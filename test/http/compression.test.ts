@@ -178,7 +178,7 @@ test('many at once are all answered, compressed or not', async () => {
 });
 
 test('no more than the bound is compressed at once', async () => {
-  const start = createCompression(2);
+  const start = createCompression();
   const body = Buffer.alloc(100_000, 'text ');
   const sizes: Promise<number | undefined>[] = [];
   const begin = (): boolean => {

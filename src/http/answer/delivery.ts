@@ -99,18 +99,16 @@ const { zstdCompress } = zlib as { zstdCompress?: typeof brotliCompress };
 
 /**
  * Makes a function that compresses a body and calls `done` later, with undefined where that failed.
- * It returns false, and calls nothing, while `maxUnderWay` others are under way.
+ * It returns false, and calls nothing, while {@link MAX_UNDER_WAY} others are under way.
  */
-export function createCompression(
-  maxUnderWay: number = MAX_UNDER_WAY,
-): (
+export function createCompression(): (
   coding: Coding,
   body: Buffer,
   done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
 ) => boolean {
   let underWay = 0;
   return (coding, body, done) => {
-    if (underWay >= maxUnderWay) return false;
+    if (underWay >= MAX_UNDER_WAY) return false;
     underWay++;
     const finish = (error: Error | null, compressed: Buffer): void => {
       underWay--;
