@@ -92,11 +92,9 @@ export function linesWithBody({ etag, lines, coding, format }: AnswerHead): stri
   return `ETag: ${etag}\r\n${lines}${coded}Content-Type: ${format.contentType}\r\n`;
 }
 
-export interface Dependence {
-  readonly isPersonal?: boolean;
+export interface Dependence extends Pick<Facts, 'isPersonal' | 'isFile'> {
   readonly compress?: boolean | undefined;
   readonly corsOrigin: readonly string[];
-  readonly isFile?: boolean;
 }
 
 /** The Vary header of an answer; empty where it depends on nothing. */
