@@ -8,6 +8,7 @@ import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
 import {
   countOf,
+  PARAMETERS,
   type Parameter,
   type ParameterReader,
   parameters,
@@ -33,12 +34,9 @@ export interface ExportQuery {
   readonly keys: readonly RecordKey[] | undefined;
 }
 
-const ORDERINGS: readonly TimeOrdering[] = [
-  'created_at',
-  '-created_at',
-  'modified_at',
-  '-modified_at',
-];
+const { enum: ORDERINGS } = PARAMETERS.get('ordering')!.schema as {
+  readonly enum: readonly TimeOrdering[];
+};
 
 export const EXPORT_PARAMETERS: readonly Parameter[] = [
   ...FILTER_PARAMETERS,
