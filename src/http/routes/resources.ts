@@ -29,14 +29,13 @@ interface Resource extends Address {
 export function createResources(context: Context): Resource[] {
   const { posting } = context;
   const serve = createPipeline(context);
-  const add = <Wanted>(view: ReadAddress<Wanted>): unknown =>
-    resources.push({ ...view, get: serve(view) });
-  const resources: Resource[] = [{ ...EXPORT_ADDRESS, get: createExportHandler(context) }];
+  const resources: Resource[] = [...readAddresses(context), ...openapiAddresses()].map((view) => {
+    return { ...view, get: serve(view) };
+  });
+  resources.push({ ...EXPORT_ADDRESS, get: createExportHandler(context) });
   if (posting !== undefined) {
     resources.push({ ...CHANGES_ADDRESS, get: createChangesHandler(context, posting) });
   }
-  readAddresses(context).forEach(add);
-  openapiAddresses().forEach(add);
   return resources;
 }
 
