@@ -22,7 +22,7 @@ interface PopupFacts {
   readonly hasImages: boolean;
 }
 
-type Library = typeof import('maplibre-gl');
+export type Library = typeof import('maplibre-gl');
 
 /** Images of this service: nothing else is loaded, whatever a record says. */
 const IMAGE = /^\/media\/map_data_points\/\d+\/[^/\\]+$/;

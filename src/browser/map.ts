@@ -1,10 +1,8 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 import { type Drawn, type Shown, showShapes, styleOf } from './map-layers.js';
-import { createOpener, type PageRecord, summaryOf } from './map-popups.js';
+import { createOpener, type Library, type PageRecord, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
-
-type Library = typeof import('maplibre-gl');
 
 /** Cells along the edge of a tile: clusters of half the density that fits machines. */
 const GRID = 8;

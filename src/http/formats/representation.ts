@@ -136,21 +136,13 @@ export function pageLink(base: string, pairs: readonly Pair[], page: number): st
 }
 
 export function queryString(pairs: readonly Pair[]): string {
-  return pairs.map(fieldOf).join('&');
+  return pairs.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&');
 }
 
 /** The link to the very page, with every parameter sorted by name. */
 export function selfLink(base: string, pairs: readonly Pair[]): string {
-  const query = queryString(pairs.toSorted(byName));
+  const query = queryString(pairs.toSorted((a, b) => compareCodePoints(a.name, b.name)));
   return query === '' ? base : `${base}?${query}`;
-}
-
-function fieldOf({ name, value }: Pair): string {
-  return `${encode(name)}=${encode(value)}`;
-}
-
-function byName(a: Pair, b: Pair): number {
-  return compareCodePoints(a.name, b.name);
 }
 
 function compareCodePoints(a: string, b: string): number {

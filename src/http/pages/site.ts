@@ -77,16 +77,15 @@ export function documentHead(
   styles: readonly string[],
   scripts: readonly string[],
 ): Html {
-  const url = (name: string): string => assets.url(name);
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title} – Waypost</title>
-<link rel="icon" href="${url('icon.svg')}" type="image/svg+xml">
-${styles.map((name) => html`<link rel="stylesheet" href="${url(name)}">\n`)}${scripts.map(
-  (name) => html`<script type="module" src="${url(name)}"></script>\n`,
+<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
+${styles.map((name) => html`<link rel="stylesheet" href="${assets.url(name)}">\n`)}${scripts.map(
+  (name) => html`<script type="module" src="${assets.url(name)}"></script>\n`,
 )}</head>
 `;
 }

@@ -116,11 +116,10 @@ export function addViewer(
 }
 
 function viewerPage({ assets, prefix }: Context['site']): string {
-  const url = (name: string): string => assets.url(name);
   const document = html`<a href="${prefix}${OPENAPI_PATH}">an OpenAPI document</a>`;
   return html`${documentHead(assets, 'The interface', ['swagger-ui.css', 'viewer.css'], [])}<body>
-<script defer src="${url('swagger-ui-bundle.js')}"></script>
-<script type="module" src="${url('page.js')}"></script>
+<script defer src="${assets.url('swagger-ui-bundle.js')}"></script>
+<script type="module" src="${assets.url('page.js')}"></script>
 <nav class="home"><a href="${prefix}${ROOT_PATH}">Waypost</a></nav>
 <main id="viewer" data-document="${prefix}${OPENAPI_PATH}"></main>
 <noscript><p class="home">This page needs JavaScript. What it shows is ${document}.</p></noscript>

@@ -177,10 +177,10 @@ function requestOf(
   if (keyName === undefined && !page) return post;
   const { lat, lon, comment, tags } = draft;
   // what the body says, however it is written down
-  const said = sha256(JSON.stringify([lat, lon, comment, tags, upload?.sha256]));
+  const said = hash('sha256', JSON.stringify([lat, lon, comment, tags, upload?.sha256]));
   // a form without a key counts once for its fields, sender and page; its name has two blanks, and
   // that of a key one
-  const name = keyName ?? `- form ${sha256(JSON.stringify([address, user, page]) + said)}`;
+  const name = keyName ?? `- form ${hash('sha256', JSON.stringify([address, user, page]) + said)}`;
   return { ...post, key: { name, body: said } };
 }
 
@@ -192,8 +192,4 @@ function keyNameOf(header: string | string[] | undefined, user: number | undefin
   const expected = '1 to 255 visible ASCII characters without blanks, such as a UUID';
   const detail = `Got Idempotency-Key ${quote(key)}. Expected ${expected}.`;
   throw new HttpError(400, { detail });
-}
-
-function sha256(text: string): string {
-  return hash('sha256', text);
 }
