@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { quote } from '../../model/quote.js';
 import type { JournalReader, JournalState } from '../../posts/journal.js';
 import { type Current, servedSequence } from '../../reload/current.js';
 import { HttpError, tryLater } from '../request/http-error.js';
+import { sequenceIn } from '../request/list-parameters.js';
 
 /** Request header: the answer shall have the post of this sequence. */
 const AT_LEAST = 'waypost-at-least';
@@ -25,13 +25,8 @@ export function createAtLeast(
   return ({ headers }) => {
     const header = headers[AT_LEAST];
     if (header === undefined) return undefined;
-    const text = String(header);
-    if (!/^\d{1,15}$/.test(text)) {
-      const expected = 'a sequence as Waypost-Sequence has it, such as 17';
-      const detail = `Got Waypost-At-Least ${quote(text)}. Expected ${expected}.`;
-      throw new HttpError(400, { detail });
-    }
-    return waitFor(Number(text));
+    const expected = 'a sequence as Waypost-Sequence has it, such as 17';
+    return waitFor(sequenceIn('Waypost-At-Least', String(header), expected));
   };
 }
 

@@ -127,11 +127,15 @@ export function parseAfter(pairs: readonly Pair[]): number | undefined {
 /** The sequence that a stream goes on behind, where a header names one. Throws a 400 HttpError. */
 export function parseLastEventId(header: string | string[] | undefined): number | undefined {
   if (header === undefined || header === '') return undefined;
-  const sequence = sequenceOf(String(header));
-  if (sequence !== undefined) return sequence;
   const expected = 'the sequence that an event had as its id, such as 17';
-  const detail = `Got Last-Event-ID ${quote(String(header))}. Expected ${expected}.`;
-  throw new HttpError(400, { detail });
+  return sequenceIn('Last-Event-ID', String(header), expected);
+}
+
+/** Throws a 400 HttpError where `text`, the value of a header, is no sequence. */
+export function sequenceIn(name: string, text: string, expected: string): number {
+  const sequence = sequenceOf(text);
+  if (sequence !== undefined) return sequence;
+  throw new HttpError(400, { detail: `Got ${name} ${quote(text)}. Expected ${expected}.` });
 }
 
 function readAfter(reader: ParameterReader): number | undefined {
