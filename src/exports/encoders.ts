@@ -9,9 +9,7 @@ import type { BeginFile, FileEncoder } from './export-pieces.js';
 const LINE_FEED = 0x0a;
 
 const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
-  // a record a line, as answers have it
   ndjson: (keys) => (keys === undefined ? encodeLines() : lines(createProjection(keys), 0)),
-  // all that a record says as a Feature, its place as it is written
   geojson: (keys) =>
     encodeText({
       before: '{"type":"FeatureCollection","features":[\n',
@@ -27,19 +25,19 @@ const TEXTS: Readonly<Record<string, BeginFile | undefined>> = {
 export async function exportEncoder(name: string): Promise<BeginFile> {
   const text = TEXTS[name];
   if (text !== undefined) return text;
-  // few threads ever write these, and their libraries take 80 ms to load
+  // few threads need these libraries, which take 80 ms to load
   const { encodeMsgpack, encodeParquet } = await import('./parquet-encoder.js');
   return name === 'msgpack' ? encodeMsgpack : encodeParquet;
 }
 
 interface TextLayout {
-  /** What stands before the first record, between two, and behind the last one, in ASCII. */
+  /** What stands before the first record, between two, and behind the last; ASCII. */
   readonly before?: string;
   readonly between?: string;
   readonly after?: string;
-  /** How many bytes more than its JSON a record may need. */
+  /** The most bytes of a record beyond its JSON. */
   readonly room: number;
-  /** How many times its JSON a record may need beside that. */
+  /** A factor of its JSON besides. */
   readonly growth?: number;
   readonly write: (record: Uint8Array, target: Buffer, at: number) => number;
 }
@@ -67,7 +65,7 @@ function encodeText({
       }
       return target.subarray(0, end);
     },
-    // of no records at all it is the beginning, too
+    // without records the beginning is still to be written
     end: () => Buffer.from(lead === between ? after : before + after),
   };
 }
@@ -83,7 +81,7 @@ function lines(write: WriteRecord, room: number): FileEncoder {
   });
 }
 
-/** A whole record a line. */
+/** Whole records, a line each. */
 function encodeLines(): FileEncoder {
   return {
     add(page) {
@@ -98,12 +96,12 @@ function encodeLines(): FileEncoder {
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 
-/** CSV by commas with a header. JSON without escapes is a quoted field as it is. */
+/** CSV with commas and a header. */
 function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const members = new Members();
   return encodeText({
     before: `${keys.join(',')}\n`,
-    // each quote of the tags is doubled, and names of members have more bytes than commas
+    // quotes of tags are doubled, and names of members have more bytes than commas
     growth: 2,
     room: 0,
     write(record, target, at) {
@@ -127,7 +125,7 @@ function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   });
 }
 
-/** Writes what JSON has between the quotes of a text as a quoted field. */
+/** Writes a text of JSON as a quoted field: without escapes it stays as it is. */
 function writeText(
   record: Uint8Array,
   from: number,
@@ -144,7 +142,6 @@ function writeText(
   return writeQuoted(textOf(record, from, to), target, at);
 }
 
-/** Writes a quoted field, which has each quote twice. */
 function writeQuoted(text: string, target: Buffer, at: number): number {
   return at + target.write(`"${text.replaceAll('"', '""')}"`, at);
 }

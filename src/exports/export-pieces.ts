@@ -16,18 +16,18 @@ import { matchDelta } from '../query/delta-match.js';
 import { type Engine, orderOf } from '../query/engine.js';
 import { deltaKeys } from '../query/merged-page.js';
 
-/** Begins a file whose records have these keys, all where undefined. */
+/** Begins a file of records with these keys, all where undefined. */
 export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
 
-/** Makes a file, piece by piece: each follows the one before. */
+/** Makes a file piece by piece, in order. */
 export interface FileEncoder {
-  /** Records that a piece must have at most, and their bytes, whatever is asked for. */
+  /** The most records of a piece, and their bytes, instead of those that are asked for. */
   readonly piece?: { readonly rows: number; readonly bytes: number };
   add(page: FetchedPage): Uint8Array<ArrayBuffer>;
   end(): Uint8Array<ArrayBuffer>;
 }
 
-/** The points that are exported from, which stay the same to the end. */
+/** The points that an export is made from; they stay to its end. */
 export interface ExportSource {
   readonly engine: Engine;
   readonly delta: Delta | undefined;
@@ -39,10 +39,10 @@ export interface Piece {
   readonly isLast: boolean;
 }
 
-/** Rows of a piece at most: the shortest records have some 130 bytes. */
+/** The most rows of a piece: the shortest records have some 130 bytes. */
 const MOST_ROWS = 8_192;
 
-/** An export under way: holds the points that it is made from until it is dropped. */
+/** An export under way, which keeps its points in memory. */
 export class Export {
   readonly count: number;
   readonly #source: ExportSource;
@@ -51,7 +51,7 @@ export class Export {
   readonly #gzip: ReturnType<typeof gzipInPieces> | undefined;
   readonly #rows: Uint32Array;
 
-  /** Finds the points. `check` is called every millisecond or so, and gives up where it throws. */
+  /** Finds the points. `check` is called every millisecond or so, and may throw to give up. */
   constructor(
     source: ExportSource,
     { filters, ordering, keys }: ExportQuery,
@@ -70,12 +70,12 @@ export class Export {
     this.#rows = new Uint32Array(Math.min(this.#encoder.piece?.rows ?? MOST_ROWS, this.count));
   }
 
-  /** Points that have yet to come. */
+  /** Points to come. */
   get left(): number {
     return this.#walk.left;
   }
 
-  /** The next piece, of records with some `bytes` bytes. Nothing follows the last one. */
+  /** The next piece, of records with some `bytes` bytes. */
   next(bytes: number): Piece {
     const found = this.#walk.take(this.#rows, this.#encoder.piece?.bytes ?? bytes);
     const isLast = this.left === 0;
@@ -87,20 +87,20 @@ export class Export {
   }
 }
 
-/** One part behind the other, in memory of its own, which can go to another thread. */
+/** Joins parts in memory of their own, which can be transferred to another thread. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   return new Uint8Array(Buffer.concat(parts));
 }
 
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** An empty block of deflate, which says that it is the last one. */
+/** An empty last block of deflate. */
 const LAST_BLOCK = Buffer.from([0x03, 0x00]);
-/** As answers have it. Each piece ends on a whole byte, so that others can follow. */
+/** The level of answers. Each piece ends on a whole byte, so that others can follow. */
 const DEFLATE = { level: 4, finishFlush: constants.Z_SYNC_FLUSH };
 
 /**
- * Compresses a stream in pieces that know nothing of each other, one call a piece: a stream of
- * Node's would keep 300 kB for a slow reader and work in the threads that answers need.
+ * Compresses pieces apart, as one gzip: a stream of Node's would keep 300 kB for a slow reader, and
+ * take the threads that answers need.
  */
 function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<ArrayBuffer> {
   let crc = 0;
@@ -116,10 +116,9 @@ function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<Arra
 }
 
 /**
- * Goes through all matches of filters, a stretch at a time. Between two stretches a walk keeps one
- * bit for each row of the dataset and its place, and no list of matches: in an order it looks at
- * every row of that order. Without an order the rows ascend, as they lie in memory, and the accepted
- * points come last.
+ * Walks through all matches, some at a time. It keeps one bit for each row of the dataset and its
+ * place, no list of matches, and looks at every row of the order. Without an order rows come as
+ * they lie in memory, accepted points last.
  */
 class Walk {
   left: number;
@@ -128,12 +127,11 @@ class Walk {
   readonly #bits: Int32Array;
   readonly #order: Order | undefined;
   readonly #isDescending: boolean;
-  /** Rows of the delta, in the order of the walk. */
+  /** Matches in the delta, in the order of the walk. */
   readonly #beside: Int32Array;
   #step = 0;
   #besideStep = 0;
 
-  /** Finds the matches; charges the budget, and throws what that throws. */
   constructor(
     engine: Engine,
     filters: Filters,
@@ -169,9 +167,8 @@ class Walk {
   }
 
   /**
-   * Writes the next rows to `rows`: as many as there is room for, or fewer whose records have
-   * `bytes` bytes together. Returns how many. Those from the dataset's `count` on are rows of the
-   * delta, from 0.
+   * Writes the next rows to `rows`, until it is full or their records have `bytes` bytes; returns
+   * their number. Row `dataset.count + i` stands for row `i` of the delta.
    */
   take(rows: Uint32Array, bytes: number): number {
     const { count, records } = this.#dataset;
@@ -187,7 +184,7 @@ class Walk {
     return found;
   }
 
-  /** The next match, of which there is one at least. */
+  /** The next match; there must be one. */
   #next(count: number): number {
     let own = this.#ownAt(this.#step);
     while (own >= 0 && bitOf(this.#bits, own) === 0) own = this.#ownAt(++this.#step);
@@ -200,7 +197,7 @@ class Walk {
     return own;
   }
 
-  /** The row of the dataset at a step of the walk, match or not; -1 behind the last one. */
+  /** The row of the dataset at a step, match or not; -1 behind the last one. */
   #ownAt(step: number): Row {
     const { count } = this.#dataset;
     if (step >= count) return -1;
@@ -208,7 +205,6 @@ class Walk {
     return this.#order === undefined ? rank : this.#order.rows[rank]!;
   }
 
-  /** Whether a row of the delta comes before one of the dataset. */
   #isBefore(beside: DeltaRow, own: Row): boolean {
     const [order, dataset, delta] = [this.#order, this.#dataset, this.#delta!];
     if (order === undefined) return false;

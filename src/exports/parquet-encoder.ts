@@ -6,11 +6,11 @@ import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { type FileEncoder, joined } from './export-pieces.js';
 
-/** Records of a row group, and their bytes: some 100 ms of work. */
+/** The most records and bytes of a row group: some 100 ms of work. */
 const GROUP = { rows: 10_000, bytes: 4 * 1024 * 1024 };
 
 const GEOMETRY = 'geometry';
-/** Byte order, type and two coordinates. */
+/** A byte order, a type and two coordinates. */
 const WKB_BYTES = 21;
 const LITTLE_ENDIAN = 1;
 const WKB_POINT = 1;
@@ -27,7 +27,7 @@ const WHOLE: Leaf = { type: 'INT64', repetition_type: 'REQUIRED' };
 const DEGREES: Leaf = { type: 'DOUBLE', repetition_type: 'REQUIRED' };
 const optional = (leaf: Leaf): Leaf => ({ ...leaf, repetition_type: 'OPTIONAL' });
 
-/** Times are text, which keeps their offsets; degrees are exact as doubles. */
+/** Times are texts, which keep their offsets. */
 const LEAVES: Readonly<Record<Exclude<RecordKey, 'tags'>, Leaf>> = {
   id: WHOLE,
   status: TEXT,
@@ -51,7 +51,7 @@ function elementsOf(key: RecordKey): SchemaElement[] {
   ];
 }
 
-/** GeoParquet: a row group a piece, plain columns, and the place as well-known binary besides. */
+/** GeoParquet: a row group a piece, and a column with the point as well-known binary besides. */
 export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
   const bytes = new ByteWriter();
   const root = { name: 'points', num_children: keys.length + 1 };
@@ -98,11 +98,11 @@ function columnOf(records: readonly ParsedRecord[], name: RecordKey): ColumnSour
     if (type === 'INT64') return BigInt(value as number);
     return type === 'DOUBLE' ? Number(value) : value;
   });
-  // a dictionary takes 0 and -0 for one
+  // not as a dictionary, which would take 0 and -0 for one value
   return type === 'DOUBLE' ? { name, data, encoding: 'PLAIN' } : { name, data };
 }
 
-/** The place of a record in well-known binary. */
+/** A point in well-known binary. */
 function wkbOf(lon: number, lat: number): Uint8Array {
   const view = new DataView(new ArrayBuffer(WKB_BYTES));
   view.setUint8(0, LITTLE_ENDIAN);
@@ -112,7 +112,7 @@ function wkbOf(lon: number, lat: number): Uint8Array {
   return new Uint8Array(view.buffer);
 }
 
-/** What GeoParquet says at the end of a file; degrees of WGS 84 are meant where no CRS is named. */
+/** The metadata of GeoParquet; without a CRS it means degrees of WGS 84. */
 function geoMetadata(bbox: readonly number[]): KeyValue {
   const isEmpty = bbox[0] === Infinity;
   const column = {
@@ -132,7 +132,7 @@ const MAX_UINT32 = 0xffff_ffff;
 
 export type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 
-/** Records of a page, parsed; that takes some 2 µs each. Their texts can be written as UTF-8. */
+/** Parses the records of a page, without lone surrogates; some 2 µs each. */
 function parseRecords(page: FetchedPage): ParsedRecord[] {
   return Array.from({ length: page.count }, (_, i) => {
     const text = rendered(fetchedRecord(page, i)).toString();
@@ -140,12 +140,11 @@ function parseRecords(page: FetchedPage): ParsedRecord[] {
   });
 }
 
-/** A text with U+FFFD for each lone surrogate, which only an escape can say. */
+/** Replaces lone surrogates, which only an escape can write, by U+FFFD. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? Buffer.from(value).toString() : value;
 }
 
-/** Maps of MessagePack, one behind the other. */
 export function encodeMsgpack(keys: readonly RecordKey[] | undefined): FileEncoder {
   const packr = new Packr({ useRecords: false, variableMapSize: true });
   return {
@@ -162,7 +161,7 @@ export function encodeMsgpack(keys: readonly RecordKey[] | undefined): FileEncod
   };
 }
 
-/** A large whole number as such: it would become a float. */
+/** A large whole number as a bigint: the packer would write a float. */
 function whole(value: unknown): unknown {
   return typeof value === 'number' && value > MAX_UINT32 ? BigInt(value) : value;
 }

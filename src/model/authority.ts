@@ -5,10 +5,9 @@ const MAX_LENGTH = 260;
 const SHAPE = /^(?:([\w-]{1,63}(?:\.[\w-]{1,63})*\.?)|\[([0-9A-Fa-f:.]{2,45})\])(?::(\d{1,5}))?$/;
 
 /**
- * Whether `host` (a Host header) can stand in a URL as it is: a name or an IPv4 address, or an IPv6
- * address in brackets, each with an optional port. Names have letters, digits, `-` and `_` only:
- * the rest of what RFC 3986 lets through (`'`, `(`, `%22`, …) no real name has, and it invites
- * injection.
+ * Whether a Host header can stand in a URL as it is: a name, an IPv4 address, or an IPv6 address in
+ * brackets, each with an optional port. Names may have letters, digits, `-` and `_` only: what else
+ * RFC 3986 allows (`'`, `(`, `%22`, …) no real name has, and it invites injection.
  */
 export function isAuthority(host: string): boolean {
   if (host.length > MAX_LENGTH) return false;
@@ -19,14 +18,14 @@ export function isAuthority(host: string): boolean {
   return port === undefined || Number(port) <= 65_535;
 }
 
-/** Whether `entry` can stand on a list of allowed hosts; what cannot would match nothing. */
+/** Whether `entry` can match a host on a list of allowed hosts. */
 export function isHostPattern(entry: string): boolean {
   return entry === '*' || isAuthority(entry.startsWith('.') ? entry.slice(1) : entry);
 }
 
 /**
- * Whether a valid authority is on the list of allowed hosts: an exact name, `.example.org` for that
- * name and all below it, or `*` for any. Ports, case and a root dot make no difference.
+ * Whether a list of allowed hosts has a valid authority: as an exact name, as `.example.org` for
+ * that name and all below it, or as `*`. Ports, case and a root dot make no difference.
  */
 export function hostAllowed(host: string, list: readonly string[]): boolean {
   const name = hostName(host);

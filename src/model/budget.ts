@@ -1,46 +1,39 @@
-/** The access path to a page for which nothing had to be taken. */
+/** The access path of an empty page. */
 const NO_PATH = 'nothing';
 
 /**
- * What a question may cost at once, beside those of others, in nanoseconds by the planner's costs:
- * a millisecond, or two on hostile data.
+ * What a question may cost in the thread that answers, in nanoseconds by the planner's costs: a
+ * millisecond, or two on hostile data.
  */
 export const AT_ONCE = 1_000_000;
 
-/** Nanoseconds of work that a loop does between two charges, at most. */
+/** The most nanoseconds of a loop between two charges. */
 const STRETCH = 100_000;
 
-/** Says that a question costs more than its budget. */
 class BudgetExceeded extends Error {}
 
 /**
- * What {@link Budget.charge} throws: one object, made once, since a stack costs microseconds. Only
- * who made the budget catches it.
+ * What {@link Budget.charge} throws, for the maker of the budget to catch. One object, since a
+ * stack costs microseconds.
  */
 export const EXCEEDED: Error = new BudgetExceeded('The budget is used up.');
 
 /**
  * What a question may still cost, in nanoseconds by the planner's costs, not by the clock. Loops
- * charge it for each stretch of rows.
+ * charge it after some rows each.
  */
 export class Budget {
-  /** Rows that the question has looked at one by one so far. */
+  /** Rows that were looked at one by one so far. */
   looks = 0;
-  /**
-   * How the page was taken: by an access path of the planner, as a slice of its order, by a search
-   * outwards from the centre, or by the distances of all matches.
-   */
+  /** An access path of the planner, `slice` of an order, `outwards` or `distances`. */
   accessPath: string = NO_PATH;
-  /** Cost of the work that a loop does between two charges, at most. */
+  /** The most cost of a loop between two charges. */
   readonly stretch: number;
   readonly #amount: number;
   readonly #spent: () => void;
   #left: number;
 
-  /**
-   * Makes a budget of `amount`, without a bound by default. `spent` is called each time that it is
-   * used up, and throws, or else has the budget begin anew.
-   */
+  /** `spent` is called when the budget is used up. Where it returns, the budget begins anew. */
   constructor(amount: number = Infinity, spent: () => void = exceed) {
     this.stretch = Math.min(STRETCH, amount / 5);
     this.#amount = amount;
@@ -48,18 +41,17 @@ export class Budget {
     this.#left = amount;
   }
 
-  /** What was charged since the budget began, or began anew. */
+  /** What was charged since the budget began or began anew. */
   get spent(): number {
     return this.#amount - this.#left;
   }
 
-  /** Takes the cost of work that was done, or is about to be. */
   charge(cost: number): void {
     this.#left -= cost;
     if (this.#left < 0) this.#renew();
   }
 
-  /** Gives up at once what would cost more than is left; the cost has yet to be charged. */
+  /** Acts as if `cost` was charged and does not charge it: work is given up before it begins. */
   expect(cost: number): void {
     if (cost > this.#left) this.#renew();
   }
@@ -75,8 +67,7 @@ function exceed(): never {
 }
 
 /**
- * Does `work` on the numbers `from` to `to - 1`, each of which costs `cost` nanoseconds, in
- * stretches of at most `most` numbers.
+ * Calls `work` on ranges of `from` to `to - 1`, `most` long at most; `cost` is that of a number.
  */
 export function inStretches(
   budget: Budget,
@@ -96,13 +87,10 @@ export function inStretches(
   }
 }
 
-/** Nanoseconds of a comparison while numbers are sorted. */
+/** Nanoseconds of a comparison. */
 const COMPARE = 20;
 
-/**
- * Sorts numbers in place, as `compare` says. Numbers that are in order already, as accepted points
- * mostly are, take one comparison each.
- */
+/** Sorts in place. Numbers in order, as accepted points mostly are, take one comparison each. */
 export function sortNumbers(
   numbers: Int32Array,
   compare: (a: number, b: number) => number,

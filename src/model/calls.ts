@@ -1,24 +1,24 @@
 import { Worker } from 'node:worker_threads';
 import { release } from './memory.js';
 
-/** A thread, or the port to its parent. */
+/** A worker, or its port to the parent. */
 interface Port {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
   on(event: 'message', hear: (message: Message) => void): unknown;
 }
 
-/** Functions that another thread may call, by name; what is given and returned is copied. */
+/** Functions that another thread may call by name; arguments and results are copied. */
 type Offered = Readonly<Record<string, (...given: never[]) => unknown>>;
 
-/** Tells which memory goes along with what is given to a call, or returned. */
+/** The memory to transfer with the arguments or the result of a call. */
 type MemoryOf = (name: string, value: never) => readonly ArrayBuffer[];
 
-/** What a module has called in a thread. */
+/** What a module offers in a thread. */
 export type Offer = readonly [functions: Offered, memoryOf?: MemoryOf];
 
-/** Without a number nobody waits for a reply. */
+/** With number 0 nobody waits for a reply. */
 type Call = readonly [number: number, name: string, given: readonly unknown[]];
-/** With what the error has besides its message. */
+/** `facts` are the error's own properties, which a copy loses. */
 type Reply = readonly [number: number, value: unknown, error?: unknown, facts?: object];
 type Message = readonly [calls: readonly Call[], replies: readonly Reply[]];
 
@@ -27,13 +27,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// When a thread gives memory away for the first time, V8 drops what it has compiled for typed arrays:
-// here that is before there is any, and not with the first large answer to a client.
+// at a thread's first transfer V8 drops what it has compiled for typed arrays: here nothing yet
 release(new Uint8Array(1));
 
 /**
- * Calls functions of another thread, and has that call ours. What is said in one turn of the event
- * loop is one message, since a message costs more than a post; all of it arrives in its order.
+ * Calls functions of another thread, and answers its calls. The calls and replies of one turn of
+ * the event loop go as one message, in order: a message costs more than a post.
  */
 export class Calls<Theirs extends Offered> {
   readonly #port: Port;
@@ -41,7 +40,7 @@ export class Calls<Theirs extends Offered> {
   readonly #memoryOf: MemoryOf;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
-  /** Why there is no other thread any more. */
+  /** Why the other thread is gone. */
   #end: { readonly error: unknown } | undefined;
   #calls: Call[] = [];
   #replies: Reply[] = [];
@@ -57,7 +56,6 @@ export class Calls<Theirs extends Offered> {
     });
   }
 
-  /** Resolves with what the function returns, and rejects with what it throws. */
   call<Name extends keyof Theirs & string>(
     name: Name,
     ...given: Parameters<Theirs[Name]>
@@ -70,12 +68,12 @@ export class Calls<Theirs extends Offered> {
     });
   }
 
-  /** The same, where nobody waits for the end. */
+  /** {@link call} without a reply. */
   tell<Name extends keyof Theirs & string>(name: Name, ...given: Parameters<Theirs[Name]>): void {
     this.#say(this.#calls, [0, name, given]);
   }
 
-  /** Rejects all calls that wait, and those to come: the other thread is gone. */
+  /** Rejects all calls, now and later: the other thread is gone. */
   fail(error: unknown): void {
     this.#end ??= { error };
     for (const { reject } of this.#waiting.values()) reject(error);
@@ -117,8 +115,8 @@ export class Calls<Theirs extends Offered> {
 }
 
 /**
- * Starts a thread that has called what the function `offer` of the module at an address makes of
- * `given`. Calls reject once the thread, called `name`, has died.
+ * Starts a thread that offers what the function `offer` of a module makes of `given`. Calls reject
+ * once the thread has died.
  */
 export function startThread<Theirs extends Offered>(
   name: string,

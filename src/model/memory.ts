@@ -1,6 +1,6 @@
 type Numbers = Uint16Array | Int32Array | Uint32Array | Float64Array;
 
-/** Noughts in memory that every thread it is posted to sees, without a copy. */
+/** Zeros in memory that threads share. */
 export function sharedArray<T extends Numbers>(
   Type: { new (memory: SharedArrayBuffer): T; readonly BYTES_PER_ELEMENT: number },
   length: number,
@@ -8,13 +8,13 @@ export function sharedArray<T extends Numbers>(
   return new Type(new SharedArrayBuffer(length * Type.BYTES_PER_ELEMENT));
 }
 
-/** What is sent to a port that is closed is thrown away, with the memory that goes with it. */
+/** A closed port drops what is sent to it, with the memory that is transferred. */
 const { port1: nowhere } = new MessageChannel();
 nowhere.close();
 
 /**
- * Gives memory that nobody reads any more back at once: V8 would do so when it next looks for
- * garbage, and by then a build has taken as much again.
+ * Frees memory that nobody reads any more at once: by the next garbage collection a build would
+ * have taken as much again.
  */
 export function release(...arrays: readonly ArrayBufferView[]): void {
   nowhere.postMessage(
@@ -34,10 +34,10 @@ export function joinedArray<T extends Numbers>(
   return joined;
 }
 
-/** A view and a call of `set` take as long as copying this many bytes one by one. */
+/** From this many bytes on a view and `set` are quicker than copying byte by byte. */
 const LEAST_SET = 64;
 
-/** Copies bytes `from` to `to - 1`; returns where they end in `target`. */
+/** Copies bytes `from` to `to - 1`; returns their end in `target`. */
 export function copyBytes(
   source: Uint8Array,
   from: number,

@@ -3,10 +3,10 @@ import type { TimeZone } from './time-zone.js';
 import { parseTimestamp } from './timestamp.js';
 import { isObject, isWhole } from './units.js';
 
-/** One note's comment that a user has been told of, as `GET /rest/notifications/` serves it. */
+/** A user's notification of a comment, as `GET /rest/notifications/` serves it. */
 export interface Notification {
   readonly id: number;
-  /** Whom it tells. */
+  /** The user who is notified. */
   readonly user: number;
   readonly seen: boolean;
   readonly comment: {
@@ -19,9 +19,9 @@ export interface Notification {
 }
 
 /**
- * The one validator of a notification, whatever file it comes from. Returns the notification, or
- * every problem found. A `complete` record has every field; in others `seen` may be absent, which
- * means false. A time without an offset is of `zone`, and wrong without one.
+ * Validates a notification of any file; returns every problem found where it is invalid. Unless
+ * records are `complete`, `seen` may be absent, which means false. A time without an offset is
+ * local time of `zone`, and a problem without one.
  */
 export function readNotification(
   record: unknown,

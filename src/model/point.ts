@@ -21,7 +21,7 @@ export interface Point {
   readonly modifiedAt: Timestamp;
 }
 
-/** What is wrong with one field of a record; field `record` stands for the whole. */
+/** What is wrong with a field of a record, or with the whole, `record`. */
 export interface Problem {
   readonly field: string;
   readonly reason: string;
@@ -30,9 +30,9 @@ export interface Problem {
 export const MAX_TAG_LENGTH = 64;
 
 /**
- * The one validator of a record, whatever file it comes from: shape and rules as
- * docs/snapshot-format.md lists them. Returns the point, or every problem found. `onUnknownKey`
- * hears of keys that are dropped. Times without an offset are of `zone`, and wrong without one.
+ * Validates a record of any file, by the rules of docs/snapshot-format.md; returns every problem
+ * found where it is invalid. `onUnknownKey` is called with keys that are dropped. Times without an
+ * offset are local times of `zone`, and a problem without one.
  */
 export function readPoint(
   record: unknown,
@@ -78,10 +78,7 @@ export function readPoint(
   };
 }
 
-/**
- * The record's JSON as every answer carries it: compact, keys in a fixed order, absent ones left
- * out.
- */
+/** The record's JSON as answers have it: compact, in the order of the keys, without absent ones. */
 export function renderPoint(point: Point): string {
   let json = `{"id":${point.id},"status":${JSON.stringify(point.status)},"comment":${JSON.stringify(point.comment)}`;
   if (point.image !== undefined) json += `,"image":${JSON.stringify(point.image)}`;
@@ -92,8 +89,8 @@ export function renderPoint(point: Point): string {
 }
 
 /**
- * The values of a record as its JSON has them, a character a byte: texts without their quotes, tags
- * without their brackets; '' where there is none.
+ * The values of a record as its JSON has them, a character a byte: texts without quotes, tags
+ * without brackets, '' for an absent value.
  */
 export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isProcessed'>, string>> {
   readonly isProcessed: boolean;
@@ -116,10 +113,10 @@ export function textsOf(point: Point): RecordTexts {
   };
 }
 
-/** Printable ASCII that JSON has as it is. */
+/** Printable ASCII without escapes in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
-/** What JSON has between the quotes of a text, a character a byte. */
+/** A text as JSON has it between its quotes, a character a byte. */
 function textBytes(value: string): string {
   return PLAIN.test(value) ? value : byteText(JSON.stringify(value).slice(1, -1));
 }
@@ -129,14 +126,13 @@ export function byteText(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 
-/** Whether a record may have a key of this name. */
 export function isRecordKey(key: string): boolean {
   return KEYS.has(key);
 }
 
 type Fail = (field: string, reason: string) => undefined;
 
-/** The keys of a record, in the order in which it is rendered. */
+/** The keys of a record in the order of its JSON. */
 export const RECORD_KEYS = [
   'id',
   'status',
@@ -155,7 +151,7 @@ export type RecordKey = (typeof RECORD_KEYS)[number];
 
 const KEYS: ReadonlySet<string> = new Set(RECORD_KEYS);
 
-/** Fields whose text may be anything: white space counts, and CSV wants it quoted. */
+/** Fields of any text: white space counts, and CSV quotes them. */
 export const FREE_TEXTS: ReadonlySet<string> = new Set(['status', 'comment', 'image']);
 
 const DIGITS = /^\d{1,16}$/;
@@ -241,22 +237,22 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   return value;
 }
 
-/** What a client says of a new point, valid; the rest is the service's own to set. */
+/** The valid fields of a post; the service sets the others. */
 export type Draft = Pick<Point, 'lat' | 'lon' | 'comment' | 'tags'>;
 
-/** What is wrong with what a client says: texts by field. */
+/** What is wrong with a post, by field. */
 export interface Refused {
   readonly problems: Readonly<Record<string, readonly string[]>>;
 }
 
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,5}))?$/;
 const EIGHT_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{8}$/;
-/** What needs zeros behind it, and nothing else. */
+/** A number that needs zeros behind it only. */
 const FEWER_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{1,7}$/;
 
 /**
- * A decimal number written with exactly eight digits after the point, rounded half-even.
- * Undefined when `text` is no finite decimal number.
+ * A decimal number with exactly eight digits after the point, rounded half-even; undefined where
+ * `text` is no finite decimal number.
  */
 export function toEightDigits(text: string): string | undefined {
   if (EIGHT_DIGITS.test(text)) return text;
@@ -274,19 +270,19 @@ export function toEightDigits(text: string): string | undefined {
   return `${sign === '-' ? '-' : ''}${padded.slice(0, -8)}.${padded.slice(-8)}`;
 }
 
-/** The same of a number, by its shortest text. A negative zero keeps its sign, as a text may. */
+/** {@link toEightDigits} of a number's shortest text. A negative zero keeps its sign. */
 function eightDigitsOf(value: number): string | undefined {
   const degrees = Math.abs(value);
   const units = Math.round(degrees * UNITS_PER_DEGREE);
-  // so near to zero no two decimals of eight places are one number: the one that is this number has
-  // the digits of its shortest text
+  // up to 1,000 degrees decimals of eight places are distinct numbers: where one of them is
+  // `value`, it has the digits of the shortest text
   if (units / UNITS_PER_DEGREE !== degrees || degrees > 1_000) return toEightDigits(String(value));
   const whole = Math.trunc(degrees);
   const fraction = String(units - whole * UNITS_PER_DEGREE).padStart(8, '0');
   return `${value < 0 || Object.is(value, -0) ? '-' : ''}${whole}.${fraction}`;
 }
 
-/** `digits` ÷ 10^places, to the nearest whole number, ties to the even one. */
+/** `digits` ÷ 10^places, rounded half-even. */
 function scaleHalfEven(digits: bigint, places: number): bigint {
   if (places <= 0) return digits * 10n ** BigInt(-places);
   const divisor = 10n ** BigInt(places);

@@ -8,27 +8,26 @@ export interface Box {
   readonly north: Degrees;
 }
 
-/** All within `radius` of a centre, measured along the WGS84 ellipsoid, rim included. */
+/** All points within `radius` on the WGS84 ellipsoid, rim included. */
 export interface Circle {
   readonly lat: Degrees;
   readonly lon: Degrees;
-  /** Zero or more. */
+  /** 0 or more. */
   readonly radius: Metres;
 }
 
 /**
- * An area on the plane of longitude and latitude, edges included: what lies in the first ring, an
- * odd number of times where the ring crosses itself, and not inside of a further one, which is a
- * hole. The edge of a hole belongs to the area.
+ * An area on the plane of longitude and latitude: the first ring, by the even-odd rule, without the
+ * further rings, which are holes. All edges belong to it.
  */
 export interface Polygon {
   /**
-   * Longitude and latitude of each place of a ring in turn, as whole numbers of
-   * {@link UNITS_PER_DEGREE}; the last place leads back to the first. Where the polygon crosses the
-   * antimeridian its longitudes go on beyond 180.
+   * Longitude and latitude of a ring's vertices in turn, as whole numbers of
+   * {@link UNITS_PER_DEGREE}; the last vertex leads back to the first. Longitudes go on beyond 180
+   * where the polygon crosses the antimeridian.
    */
   readonly rings: readonly Float64Array[];
-  /** Whether the polygon holds what lies 360 degrees further west, too: beyond the antimeridian. */
+  /** Whether it crosses the antimeridian: it also holds the rings moved 360 degrees to the west. */
   readonly crosses: boolean;
 }
 
@@ -38,7 +37,7 @@ export interface TimeWindow {
   readonly before: Microseconds;
 }
 
-/** What a point must satisfy, all at once; an absent filter lets every point through. */
+/** What a point must satisfy; an absent filter takes all points. */
 export interface Filters {
   /** One box, or the two parts of one that crosses the antimeridian; they never overlap. */
   readonly boxes?: readonly Box[] | undefined;
@@ -46,12 +45,12 @@ export interface Filters {
   readonly polygon?: Polygon | undefined;
   readonly createdAt?: TimeWindow | undefined;
   readonly modifiedAt?: TimeWindow | undefined;
-  /** Any of these statuses, exact. */
+  /** Points with any of these statuses. */
   readonly statuses?: readonly string[] | undefined;
   readonly isProcessed?: boolean | undefined;
-  /** Points that have any of these tags. */
+  /** Points with any of these tags. */
   readonly tags?: readonly string[] | undefined;
-  /** Points that have all of these tags. */
+  /** Points with all of these tags. */
   readonly tagsAll?: readonly string[] | undefined;
   /** Points of any of these users; `undefined` stands for points without one. */
   readonly createdBy?: readonly (number | undefined)[] | undefined;
@@ -60,7 +59,7 @@ export interface Filters {
 
 export type TimeOrdering = 'created_at' | '-created_at' | 'modified_at' | '-modified_at';
 
-/** `distance` (nearest first) needs a circle. Ties go by id, in the direction of the ordering. */
+/** `distance`, nearest first, needs a circle. Ties go by id, in the direction of the ordering. */
 export type Ordering = TimeOrdering | 'id' | 'distance';
 
 export interface Query {
@@ -68,7 +67,7 @@ export interface Query {
   readonly ordering: Ordering;
   /** From 1. */
   readonly page: number | 'last';
-  /** 1 to 1000. */
+  /** 1 to `MAX_PAGE_ROWS`. */
   readonly pageSize: number;
 }
 
@@ -76,7 +75,7 @@ export interface Query {
 export interface QueryWork {
   /** Rows that were looked at one by one. */
   readonly looks: number;
-  /** The form that the matches had, and the way in which the page was taken from them. */
+  /** The form of the matches, and how the page was taken from them. */
   readonly form: string;
   readonly accessPath: string;
 }

@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs';
 
-/** Characters of a value that a message shows. */
 const MOST_SHOWN = 60;
 
 /**
- * What JSON leaves as it is, and by which a stranger's text could steer the terminal that shows it,
- * or turn round the words beside it; and what nobody sees, such as a byte order mark.
+ * Characters that JSON does not escape, but that steer a terminal, change the direction of text, or
+ * are invisible, such as a byte order mark.
  */
 const STEERING = /[\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/g;
 
-/** A value as messages show it: in quotes, with escapes, and cut where it is long. */
+/** A text for messages: in quotes, with escapes, and cut where it is long. */
 export function quote(text: string): string {
   return inert(JSON.stringify(cut(text)));
 }
 
-/** Text with such characters as escapes. */
+/** Escapes {@link STEERING} characters. */
 export function inert(text: string): string {
   return text.replace(
     STEERING,
@@ -22,23 +21,16 @@ export function inert(text: string): string {
   );
 }
 
-/** A value that has quotes of its own, cut where it is long. */
 export function cut(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }
 
-/**
- * Text that may hold parts of a stranger's file, as a terminal may get it: what could command the
- * terminal is shown as U+FFFD, and line ends stay.
- */
+/** Text with parts of a stranger's file, for a terminal: control characters become U+FFFD. */
 export function forTerminal(text: string): string {
   return text.replaceAll(/[^\P{Cc}\n\t]/gu, '\ufffd');
 }
 
-/**
- * A value of any kind as messages show it, cut where it is long; no more of it is read than is
- * shown, and nothing of it is called.
- */
+/** A value of any kind for messages. No more of it is read than is shown, and nothing is called. */
 export function show(value: unknown): string {
   return inert(cut(preview(value, MOST_SHOWN + 1)));
 }
@@ -58,14 +50,13 @@ function preview(value: unknown, room: number): string {
 }
 
 /**
- * A snapshot, notifications or settings file that cannot be used: the message names the file, what
- * is wrong and, where there is one, the way out. Shown to people as it is, without a stack.
+ * A file, address or setting that cannot be used. The message is shown to people as it is, without
+ * a stack: it names the input, what is wrong and, where there is one, the cure.
  */
 export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
-/** The version of Waypost, as its package says. */
 export function version(): string {
   const path = new URL('../../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;

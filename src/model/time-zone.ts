@@ -1,29 +1,26 @@
 import { InputError } from './quote.js';
 
-/** Where clocks without an offset stand. */
+/** The zone of times without an offset. */
 export interface TimeZone {
   readonly name: string;
   /**
-   * Seconds that local clocks are ahead of UTC at `localSeconds` (the clock's reading, counted as
-   * if it were UTC); undefined where a clock change skips or repeats that reading.
+   * Seconds that local clocks are ahead of UTC when they show `localSeconds`, counted as if it were
+   * UTC; undefined where a clock change skips or repeats that time.
    */
   offsetAt(localSeconds: number): number | undefined;
   /** Seconds that local clocks are ahead of UTC at an instant, in seconds since the epoch. */
   offsetOf(seconds: number): number;
 }
 
-/** A file has many times in few hours, and a look at the rules of a zone takes 10 µs. */
+/** The most hours whose offset is kept: finding one takes 10 µs. */
 const MOST_HOURS = 100_000;
 
 export const UTC: TimeZone = { name: 'UTC', offsetAt: () => 0, offsetOf: () => 0 };
 
-/**
- * Opens an IANA time zone by name.
- * Throws an InputError that names the zone when the system does not know it.
- */
+/** Opens an IANA time zone. Throws an InputError where the system does not know it. */
 export async function openTimeZone(name: string = 'UTC'): Promise<TimeZone> {
   if (name === 'UTC') return UTC;
-  // loaded on demand: a service in UTC starts without it
+  // a service in UTC starts without loading it
   const { Temporal } = await import('temporal-polyfill');
   const start = new Temporal.PlainDateTime(1970, 1, 1);
   try {
@@ -43,7 +40,7 @@ export async function openTimeZone(name: string = 'UTC'): Promise<TimeZone> {
       return undefined;
     }
   };
-  /** The offset that holds from the first to the last second of an hour, if there is one. */
+  /** The offset of each whole hour, where it does not change within. */
   const hours = new Map<number, number | undefined>();
   return {
     name,

@@ -2,27 +2,24 @@ import { quote } from './quote.js';
 import type { TimeZone } from './time-zone.js';
 import type { Microseconds } from './units.js';
 
-/** An instant, and the text that says it the way the API does. */
+/** An instant, and its text as the API writes it. */
 export interface Timestamp {
   readonly micros: Microseconds;
-  /** `YYYY-MM-DDThh:mm:ss.ffffff±hh:mm`, in the offset the input had. */
+  /** `YYYY-MM-DDThh:mm:ss.ffffff±hh:mm`, with the offset of the input. */
   readonly text: string;
 }
 
 const SHAPE =
   /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?(?:([Zz])|([+\- ])(\d\d)(?::?(\d\d))?)?$/;
-/**
- * What stands between the numbers of a timestamp as the API writes it, but for the sign of the
- * offset.
- */
+/** What stands between the numbers of the API's timestamps, but for the sign of the offset. */
 const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Reads the timestamp of a record: a date, a time and a UTC offset. With a `zone`, a time without
- * an offset is local time there, and a date alone the first moment of that day.
- * Returns the reason as text when it is none.
+ * an offset is local time, and a date alone the first moment of its day. Returns the problem as
+ * text where it is no timestamp.
  */
 export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | string {
   if (text.length === CANONICAL_BYTES) {
@@ -40,7 +37,7 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
   if (typeof own === 'string') return own;
   const certain = own ?? zone?.offsetAt(local);
   let offset = certain;
-  // a day that has no midnight, or two, begins when clocks of the day before say midnight
+  // a day with no midnight, or two, begins at midnight by the offset of the day before
   if (isDate) offset ??= zone.offsetOf(local - 86_400);
   if (offset === undefined) {
     const reason = zone === undefined ? 'needs a UTC offset such as Z or +02:00' : ambiguous(zone);
@@ -53,19 +50,16 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
   }
   if (own === undefined) {
     const shown = certain ?? zone!.offsetOf(micros / 1e6);
-    // local mean times of old have seconds, which a text cannot say
+    // offsets of old local mean times have seconds, which a text cannot have
     return { micros, text: formatLocal(micros, shown - (shown % 60)) };
   }
   return { micros, text: canonical(fields, fraction, offset) };
 }
 
-/** Bytes of a timestamp as the API writes it. */
+/** The bytes of a timestamp of the API. */
 export const CANONICAL_BYTES = 32;
 
-/**
- * The instant that characters from `at` say, if they are a timestamp as the API writes it and valid;
- * NaN, or no safe integer, where they are not, or where the instant is not exact.
- */
+/** Reads the API's timestamp at `at`; NaN or no safe integer where it is invalid or inexact. */
 export function canonicalMicros(text: string, at: number): Microseconds {
   for (let i = 0; i < MARK_PLACES.length; i++) {
     if (text.charCodeAt(at + MARK_PLACES[i]!) !== MARKS.charCodeAt(i)) return Number.NaN;
@@ -80,7 +74,7 @@ export function canonicalMicros(text: string, at: number): Microseconds {
   const second = digitsAt(text, at + 17, 2);
   const hours = digitsAt(text, at + 27, 2);
   const minutes = digitsAt(text, at + 30, 2);
-  // written so that NaN fails, too
+  // NaN fails all comparisons
   const isDate =
     year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
   const isTime = hour <= 23 && minute <= 59 && second <= 59 && hours <= 23 && minutes <= 59;
@@ -91,9 +85,9 @@ export function canonicalMicros(text: string, at: number): Microseconds {
 }
 
 /**
- * Reads the time of a query. Without an offset it is local time of `zone`; a `+` that was decoded
- * to a space before the offset still counts as `+`. Returns the reason as text, without the value,
- * when it is no time.
+ * Reads the time of a query. Without an offset it is local time of `zone`; a space before the
+ * offset is a `+` that was decoded. Returns the problem as text, without the value, where it is no
+ * time.
  */
 export function parseQueryTime(text: string, zone: TimeZone): Microseconds | string {
   const fields = SHAPE.exec(text.trim());
@@ -109,14 +103,11 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
   return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
 }
 
-/** The API's text for an instant, in UTC. */
 export function formatUtc(micros: Microseconds): string {
   return formatLocal(micros, 0);
 }
 
-/**
- * The API's text for an instant, on clocks that are `offset` seconds ahead of UTC: whole minutes.
- */
+/** The API's text for an instant with an offset in seconds, which must be whole minutes. */
 export function formatLocal(micros: Microseconds, offset: number): string {
   const seconds = Math.floor(micros / 1e6);
   const fraction = String(micros - seconds * 1e6).padStart(6, '0');
@@ -139,7 +130,7 @@ function localSeconds(fields: RegExpExecArray): number | string {
   return daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
 }
 
-/** Undefined where the text names no offset. */
+/** Undefined where the text has no offset. */
 function offsetSeconds(fields: RegExpExecArray): number | undefined | string {
   if (fields[8] !== undefined) return 0;
   if (fields[10] === undefined) return undefined;
@@ -165,12 +156,12 @@ function offsetText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${hh}:${mm}`;
 }
 
-/** The fraction of a second as microseconds; what is finer is cut off. */
+/** The fraction of a second in microseconds, cut off. */
 function sixDigits(fraction: string | undefined): string {
   return (fraction ?? '').slice(0, 6).padEnd(6, '0');
 }
 
-/** The number that `count` digits say; NaN where one of the characters is no digit. */
+/** Reads `count` digits; NaN where a character is none. */
 function digitsAt(text: string, from: number, count: number): number {
   let value = 0;
   for (let i = from; i < from + count; i++) {
@@ -185,9 +176,7 @@ function daysInMonth(year: number, month: number): number {
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }
 
-/**
- * Days from 1970-01-01 in the proleptic Gregorian calendar; `Date.UTC` misreads years below 100.
- */
+/** Days from 1970-01-01 in the Gregorian calendar; `Date.UTC` misreads years below 100. */
 function daysSinceEpoch(year: number, month: number, day: number): number {
   const fromMarch = month > 2 ? month - 3 : month + 9;
   const y = month > 2 ? year : year - 1;

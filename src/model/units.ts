@@ -1,12 +1,9 @@
-/** Whether a value is an object as JSON has them: keys with values, no list and no null. */
+/** Whether a value is a JSON object: no list and no null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Whether a value is a whole number between two bounds, both included, which a double holds
- * exactly.
- */
+/** Whether a value is a safe integer within `least` and `most`. */
 export function isWhole(
   value: unknown,
   least: number,
@@ -15,7 +12,7 @@ export function isWhole(
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
-/** Whether a text can be an access token: such a token stands in a header without quotes. */
+/** Whether a text can be an access token, which stands in a header without quotes. */
 export function isToken(text: string): boolean {
   return /^\S+$/.test(text);
 }
@@ -23,15 +20,14 @@ export function isToken(text: string): boolean {
 /** Decimal degrees on WGS84: latitude within ±90, longitude within ±180. */
 export type Degrees = number;
 
-/** Metres. */
 export type Metres = number;
 
 /** Whole microseconds since 1970-01-01T00:00:00Z; exact as a double from 1684 to 2255. */
 export type Microseconds = number;
 
-/** Coordinates have 8 decimals at most, so that they are whole numbers of the last of these. */
+/** Coordinates have at most 8 decimals: they are whole numbers of these units. */
 export const UNITS_PER_DEGREE = 1e8;
 
-/** Bits of a number that tells of a point in columns: it is processed, it has an image. */
+/** Bits of the column `flags`: the point is processed, it has an image. */
 export const PROCESSED = 1;
 export const IMAGE = 2;
