@@ -27,7 +27,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// at a thread's first transfer V8 drops what it has compiled for typed arrays: here nothing yet
+// a thread's first transfer makes V8 drop what it has compiled for typed arrays: nothing as yet
 release(new Uint8Array(1));
 
 /**

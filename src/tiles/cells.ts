@@ -9,7 +9,7 @@ import { SCATTERED } from '../query/common/plan.js';
 import type { Scratch } from '../query/common/scratch.js';
 import type { Grid } from './grid.js';
 
-/** The matches in each cell of a tile: how many, the sums of their coordinates, and one of them. */
+/** The number of matches in each cell of a tile, the sums of their coordinates, and one of them. */
 export class Cells {
   readonly counts: Int32Array;
   readonly sums: Float64Array;
@@ -19,14 +19,14 @@ export class Cells {
   constructor(grid: Grid) {
     const cells = grid.size ** 2;
     this.#grid = grid;
-    // one piece of memory: to take three takes longer than a small tile
+    // one allocation: three take longer than a small tile
     const memory = new ArrayBuffer(cells * 24);
     this.sums = new Float64Array(memory, 0, 2 * cells);
     this.counts = new Int32Array(memory, cells * 16, cells);
     this.rows = new Int32Array(memory, cells * 20, cells);
   }
 
-  /** Adds a point whose place is at `at` of `coords`, and which is called `row` from here on. */
+  /** Adds the point `at` of `coords` under the number `row`. */
   add(row: Row, coords: Float64Array, at: number): void {
     const lon = coords[2 * at]!;
     const lat = coords[2 * at + 1]!;
@@ -38,8 +38,7 @@ export class Cells {
   }
 
   /**
-   * Adds those of rows `from` to `to - 1` that lie in the tile, and are marked where there are
-   * marks.
+   * Adds the rows `from` to `to - 1` that lie in the tile and, where there are bits, are marked.
    */
   addInside(coords: Float64Array, from: Row, to: Row, bits: Int32Array | undefined): void {
     const { counts, sums, rows } = this;
@@ -60,7 +59,9 @@ export class Cells {
     }
   }
 
-  /** Adds rows `from` to `to - 1`, all in one cell, whose sums `sums` has from place `first` on. */
+  /**
+   * Adds rows `from` to `to - 1`, all in one cell, which are blocks `firstSum` to `lastSum - 1`.
+   */
   addWhole(
     cell: number,
     from: Row,
@@ -104,7 +105,7 @@ export class Cells {
   }
 }
 
-// nanoseconds: only their ratios to the planner's costs matter
+// nanoseconds
 const LOOK = 45; // a box against the cells
 const TEST = 15; // a point into its cell
 const SUM = 3; // a marked point of a block that lies in one cell
@@ -130,7 +131,7 @@ export function fillCells(
   } else walk(dataset, grid, cells, markMatches(dataset, scratch, matches), budget);
 }
 
-/** Whole stretches of rows where they lie in one cell, single points at the border of one. */
+/** Adds whole ranges of rows that lie in one cell, and the single points of other blocks. */
 function walk(
   { coords, blocks, boxIndex }: Dataset,
   grid: Grid,
@@ -182,7 +183,7 @@ function walk(
     }
   }
 
-  /** The cell that a box lies in, or {@link OUTSIDE} of the tile, or {@link ACROSS} some border. */
+  /** The cell of a box, or {@link OUTSIDE} of the tile, or {@link ACROSS} a border. */
   function cellOfBox(all: Float64Array, at: number): number {
     const left = all[at]!;
     const bottom = all[at + 1]!;

@@ -8,12 +8,12 @@ import { PROCESSED } from '../model/units.js';
 import { hasRow } from '../query/common/attribute-rows.js';
 import { bitOf } from '../query/common/marks.js';
 
-/** What a tile says of points, by their rows. Row `i` of the delta is row `dataset.count + i`. */
+/** What tiles have of points, by row. Row `dataset.count + i` is row `i` of the delta. */
 export class Facts {
   readonly #dataset: Dataset;
   readonly #count: number;
   readonly #delta: Delta | undefined;
-  /** Bitmaps of the statuses that many rows have. */
+  /** Bitmaps of frequent statuses. */
   readonly #frequent: readonly Int32Array[];
   readonly #processed: RowSet;
 
@@ -38,7 +38,7 @@ export class Facts {
     return this.#keys(rows, this.#dataset.byModifiedAt, this.#delta?.modifiedAt);
   }
 
-  /** Longitude and latitude of rows, in turn. */
+  /** Longitude and latitude of each row in turn. */
   coords(rows: Int32Array): Float64Array {
     const { coords } = this.#dataset;
     const count = this.#count;
@@ -59,7 +59,7 @@ export class Facts {
     return (this.#delta!.flags[row - this.#count]! & PROCESSED) > 0;
   }
 
-  /** The number of a status that many rows have; -1 where the row has another one. */
+  /** The number of the row's status, where that is frequent; else -1. */
   frequentStatus(row: Row): number {
     if (row >= this.#count) return -1;
     const frequent = this.#frequent;
@@ -69,7 +69,6 @@ export class Facts {
     return -1;
   }
 
-  /** The records of rows, on their way to the processor. */
   records(rows: Int32Array): FetchedPage {
     return fetchPage(this.#dataset, this.#delta, rows, rows.length);
   }
@@ -80,7 +79,7 @@ export class Facts {
     return deltaRecord(this.#delta!, row - count).length;
   }
 
-  /** Loops of their own wait for memory once for many rows, not once a row. */
+  /** Two loops, each of which waits for memory once for many rows, not once a row. */
   #keys(rows: Int32Array, { ranks, keys }: Order, column?: Float64Array): Float64Array {
     const count = this.#count;
     const places = new Int32Array(rows.length);

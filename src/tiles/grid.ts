@@ -2,7 +2,7 @@ import type { RecordKey } from '../model/point.js';
 import type { Box, Filters } from '../model/query.js';
 import type { Degrees } from '../model/units.js';
 
-/** A tile of the pyramid: column `x` from the west and row `y` from the north, of 2^`z` each. */
+/** Column `x` from the west and row `y` from the north, of 2^`z` each. */
 export interface TileAddress {
   readonly z: number;
   readonly x: number;
@@ -11,42 +11,41 @@ export interface TileAddress {
 
 export interface TileQuery {
   readonly address: TileAddress;
-  /** As {@link filtersWithin} makes them: undefined where nothing in the tile can match. */
+  /** Those of {@link filtersWithin}: undefined where nothing in the tile can match. */
   readonly filters: Filters | undefined;
   /** Cells along an edge: a power of two up to 128. */
   readonly grid: number;
-  /** The most points of a tile that has no clusters; undefined where it has. */
+  /** The most points of a tile without clusters; undefined for a tile with clusters. */
   readonly limit?: number | undefined;
-  /** Keys of a record that points have besides the usual properties. */
+  /** Keys of a record that points have as properties besides the usual ones. */
   readonly fields?: readonly RecordKey[] | undefined;
 }
 
-/** The deepest zoom that there are tiles of. */
 export const MAX_ZOOM = 22;
 /** Units along the edge of a tile. */
 export const EXTENT = 4096;
 
-/** Entries of the table of latitudes for each row of cells. */
+/** Bands of latitude for each row of cells. */
 const SLOTS_PER_ROW = 4;
 
 /**
- * The cells of a tile, `size` times `size`, numbered row by row from the north-west. Cells are cut
- * from the world: borders are numbers of degrees that neighbouring tiles and other zooms share. The
- * western and the northern border belong to a cell, the other two to its neighbours. At the edges
- * of the world cells reach as far as points do: to longitude 180 and to the poles.
+ * The `size` × `size` cells of a tile, numbered row by row from the north-west. Neighbouring tiles
+ * and other zooms have the same borders, to the last digit. A cell has its western and its northern
+ * border, its neighbours the other two. At the edges of the world cells reach to longitude 180 and
+ * to the poles.
  */
 export class Grid {
   readonly size: number;
-  /** Western border of each column, then the eastern border of the last. */
+  /** The western border of each column, then the eastern border of the last. */
   readonly meridians: Float64Array;
-  /** Northern border of each row, then the southern border of the last. */
+  /** The northern border of each row, then the southern border of the last. */
   readonly parallels: Float64Array;
   readonly #address: TileAddress;
   readonly #west: Degrees;
   readonly #columnsPerDegree: number;
   readonly #north: Degrees;
   readonly #slotsPerDegree: number;
-  /** The row at the northern end of each of equal bands of latitude. */
+  /** The row at the northern end of each band of latitude; bands have equal heights. */
   readonly #rowOfSlot: Uint8Array;
 
   constructor(address: TileAddress, size: number) {
@@ -83,7 +82,7 @@ export class Grid {
 
   cellOf(lon: Degrees, lat: Degrees): number {
     const { meridians, parallels } = this;
-    // just west of a border the product is rounded up to it; on a border it is never rounded down
+    // just west of a border the product may be rounded up to it; it is never rounded down below one
     let column = ((lon - this.#west) * this.#columnsPerDegree) | 0;
     if (lon < meridians[column]!) column--;
     const slot = ((this.#north - lat) * this.#slotsPerDegree) | 0;
@@ -94,28 +93,28 @@ export class Grid {
     return row * this.size + column;
   }
 
-  /** Where a longitude in the tile lies in a cell, in units of the tile from its western edge. */
+  /** The units from the tile's western edge to a longitude in a cell. */
   unitsEast(lon: Degrees, cell: number): number {
     const { z, x } = this.#address;
     const units = Math.floor((((lon + 180) / 360) * 2 ** z - x) * EXTENT);
     return this.#within(units, cell % this.size);
   }
 
-  /** Where a latitude in the tile lies in a cell, in units of the tile from its northern edge. */
+  /** The units from the tile's northern edge to a latitude in a cell. */
   unitsSouth(lat: Degrees, cell: number): number {
     const { z, y } = this.#address;
     const units = Math.floor((southwards(lat) * 2 ** z - y) * EXTENT);
     return this.#within(units, Math.floor(cell / this.size));
   }
 
-  /** Rounding, and latitudes beyond Web Mercator, must not move a place out of its cell. */
+  /** Neither rounding nor latitudes beyond Web Mercator move a place out of its cell. */
   #within(units: number, line: number): number {
     const width = EXTENT / this.size;
     return Math.max(line * width, Math.min(units, (line + 1) * width - 1));
   }
 }
 
-/** The box whose points, edges included, are those of a tile. */
+/** The box whose points are those of a tile. */
 export function boxOf({ z, x, y }: TileAddress): Box {
   const across = 2 ** z;
   return {
@@ -126,7 +125,7 @@ export function boxOf({ z, x, y }: TileAddress): Box {
   };
 }
 
-/** The parts of `boxes` that lie in a tile's box; its own box where there are none. */
+/** The parts of `boxes` within a tile's box. */
 export function boxesWithin(tile: Box, boxes: readonly Box[] = [tile]): Box[] {
   return boxes
     .map(({ west, south, east, north }) => ({
@@ -138,7 +137,7 @@ export function boxesWithin(tile: Box, boxes: readonly Box[] = [tile]): Box[] {
     .filter(({ west, south, east, north }) => west <= east && south <= north);
 }
 
-/** The least double above a finite one. */
+/** The least double that is greater. */
 function nextUp(value: number): number {
   if (value === 0) return Number.MIN_VALUE;
   const float = Float64Array.of(value);
@@ -148,27 +147,28 @@ function nextUp(value: number): number {
 }
 
 /**
- * Longitude of line `index` where `count` lines, a power of two up to 2^29, part the world from
- * west to east. No digit is rounded, so that a line of one zoom is the same number in all deeper
- * zooms.
+ * The longitude of line `index` of `count`, a power of two up to 2^29, which part the world from
+ * west to east. No digit is rounded: a line has the same number in all deeper zooms.
  */
 export function longitudeOf(index: number, count: number): Degrees {
   return (index / count) * 360 - 180;
 }
 
-/** Latitude of line `index` where `count` lines part Web Mercator's square from north to south. */
+/**
+ * The latitude of line `index` of `count`, which part Web Mercator's square from north to south.
+ */
 export function latitudeOf(index: number, count: number): Degrees {
   return (Math.atan(Math.sinh(Math.PI * (1 - (2 * index) / count))) * 180) / Math.PI;
 }
 
-/** How far south a latitude lies in the square: 0 at its northern edge, 1 at its southern one. */
+/** A latitude in Web Mercator's square: 0 is its northern edge, 1 its southern one. */
 export function southwards(lat: Degrees): number {
   return 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
 }
 
-/** The filters, narrowed to the box of a tile; undefined where no point of the tile can match. */
+/** Filters narrowed to the box of a tile; undefined where no point of the tile can match. */
 export function filtersWithin(address: TileAddress, filters: Filters): Filters | undefined {
-  // the only tile that there is
+  // the only tile has all points
   if (address.z === 0) return filters;
   const boxes = boxesWithin(boxOf(address), filters.boxes);
   return boxes.length === 0 ? undefined : { ...filters, boxes };

@@ -2,15 +2,15 @@ import { hasEscape, textOf } from '../formats/attributes.js';
 import { copyBytes } from '../model/memory.js';
 import { EXTENT } from './grid.js';
 
-/** What a property of a feature may be; numbers are whole. */
+/** A property of a feature; numbers are whole. */
 export type Value = string | number | boolean;
 
-/** The number under which a layer has a key or a value. */
+/** The number of a key or a value in a layer. */
 export type Place = number & { readonly brand?: 'place in a layer' };
 
-/** Bytes of a number of at most 2^53. */
+/** The most bytes of a number up to 2^53. */
 const MOST_VARINT = 8;
-/** Bytes of the header of a field: its number, and its length below 2^28. */
+/** The most bytes of the header of a field: its number, and a length below 2^28. */
 const MOST_HEADER = 5;
 
 const VARINT = 0;
@@ -24,41 +24,40 @@ const VALUE = { text: 1, positive: 5, negative: 6, flag: 7 } as const;
 const POINT = 1;
 const MOVE_TO = (1 << 3) | 1;
 
-/** Of the properties of one feature, of which there are fewer than 16. */
+/** Features have fewer than 16 properties. */
 const MOST_TAG_BYTES = 16 * 2 * MOST_VARINT;
-/** What a layer has besides features and values takes hardly more. */
+/** Some bytes more than a layer has besides features and values. */
 const ABOUT_BYTES = 128;
 
 /** Ids of points begin with 1. */
 const NO_ID = 0;
 
-/** Writes one layer of points. A key stands in it once, however many features have it. */
+/** Writes one layer of points. */
 export class LayerWriter {
   readonly #name: string;
   readonly #keys: string[] = [];
-  /** The fields of all features, and those of all values. */
   readonly #features: ProtobufWriter;
   readonly #values: ProtobufWriter;
   #count = 0;
   readonly #shared = new Map<Value, Place>();
   #id = NO_ID;
-  /** Keys and values of the feature in turn, as they are written. */
+  /** The encoded keys and values of the feature in turn. */
   readonly #tags: Uint8Array = Buffer.allocUnsafe(MOST_TAG_BYTES);
   #tagBytes = 0;
 
-  /** `featureBytes` and `valueBytes` are what all features and values take, more or less. */
+  /** `featureBytes` and `valueBytes` are estimates for all features and values. */
   constructor(name: string, featureBytes?: number, valueBytes?: number) {
     this.#name = name;
     this.#features = new ProtobufWriter(featureBytes);
     this.#values = new ProtobufWriter(valueBytes);
   }
 
-  /** Adds a key, which the layer must not have yet. */
+  /** Adds a key, which must be new. */
   key(name: string): Place {
     return this.#keys.push(name) - 1;
   }
 
-  /** The place of a value that other features may have, too. */
+  /** The place of a value, which features that have it share. */
   shared(value: Value): Place {
     let place = this.#shared.get(value);
     if (place === undefined) {
@@ -68,7 +67,7 @@ export class LayerWriter {
     return place;
   }
 
-  /** The place of a value that hardly any other feature has: it is not looked for. */
+  /** The new place of a value that hardly any other feature has. */
   own(value: Value): Place {
     if (typeof value === 'string') {
       const bytes = Buffer.from(value);
@@ -78,10 +77,9 @@ export class LayerWriter {
     return this.ownNumber(value);
   }
 
-  /** The same for a whole number. */
   ownNumber(value: number): Place {
     if (value >= 0) return this.#putNumber(VALUE.positive, value);
-    // zigzag: the sign comes last
+    // zigzag encoding
     return this.#putNumber(VALUE.negative, -2 * value - 1);
   }
 
@@ -95,7 +93,7 @@ export class LayerWriter {
     return this.#count++;
   }
 
-  /** The place of a text of its own: UTF-8, bytes `from` to `to - 1`. */
+  /** The new place of a text, UTF-8 in bytes `from` to `to - 1`. */
   ownText(source: Uint8Array, from: number, to: number): Place {
     const values = this.#values;
     const length = to - from;
@@ -106,7 +104,7 @@ export class LayerWriter {
     return this.#count++;
   }
 
-  /** The same for a text as JSON has it between its quotes. */
+  /** {@link ownText} of a text as JSON has it between its quotes. */
   ownJsonText(source: Uint8Array, from: number, to: number): Place {
     if (!hasEscape(source, from, to)) return this.ownText(source, from, to);
     return this.own(textOf(source, from, to));
@@ -122,7 +120,7 @@ export class LayerWriter {
     this.#tagBytes = putVarint(tags, putVarint(tags, this.#tagBytes, key), value);
   }
 
-  /** Ends a feature with where it is, in units of the tile from its north-western corner. */
+  /** Ends a feature with its place, in units from the tile's north-western corner. */
   end(east: number, south: number): void {
     const writer = this.#features;
     const id = this.#id;
@@ -148,7 +146,7 @@ export class LayerWriter {
     writer.end = putVarint(bytes, end, 2 * south);
   }
 
-  /** Adds the layer to the parts of a tile, which make it when they stand one behind the other. */
+  /** Adds the layer to the parts of a tile, which are joined in the end. */
   finish(tile: Uint8Array[]): void {
     const about = new ProtobufWriter(ABOUT_BYTES);
     about.number(LAYER.version, 2);
@@ -162,7 +160,7 @@ export class LayerWriter {
   }
 }
 
-/** Adds a layer that tells of the tile itself, as one feature in its middle. */
+/** Adds a layer about the tile itself: one feature in its middle. */
 export function writeMeta(tile: Uint8Array[], facts: Readonly<Record<string, number>>): void {
   const layer = new LayerWriter('meta');
   layer.begin();
@@ -173,15 +171,14 @@ export function writeMeta(tile: Uint8Array[], facts: Readonly<Record<string, num
   layer.finish(tile);
 }
 
-/** Writes the protocol buffers that tiles are made of, into memory that grows. */
+/** Writes protocol buffers into memory that grows. */
 class ProtobufWriter {
-  /** What is written, and room: {@link reserve} may put other memory in its place. */
+  /** {@link reserve} may put other memory in its place. */
   bytes: Uint8Array;
   end = 0;
 
-  /** `bytes` is what will be written, more or less: memory that grows is copied. */
   constructor(bytes: number = FIRST_BYTES) {
-    // from Node's pool where it is little: fresh memory takes longer than a small tile
+    // little memory comes from Node's pool: fresh memory takes longer than a small tile
     this.bytes = Buffer.allocUnsafe(bytes);
   }
 
@@ -213,12 +210,12 @@ class ProtobufWriter {
 
 const FIRST_BYTES = 1_024;
 
-/** The byte that a field begins with; there are 15 fields at most. */
+/** The first byte of a field, whose number is at most 15. */
 function tagOf(field: number, type: number): number {
   return field * 8 + type;
 }
 
-/** How many bytes a whole number from 0 to 2^53 takes. */
+/** The bytes of a whole number from 0 to 2^53. */
 function sizeOf(value: number): number {
   if (value < 0x80) return 1;
   if (value < 0x4000) return 2;
@@ -227,11 +224,11 @@ function sizeOf(value: number): number {
   return value < 0x800000000 ? 5 : value < 0x40000000000 ? 6 : value < 0x2000000000000 ? 7 : 8;
 }
 
-/** Writes a whole number from 0 to 2^53; returns where it ends. There must be room for it. */
+/** Writes a whole number from 0 to 2^53, for which there must be room; returns its end. */
 function putVarint(bytes: Uint8Array, at: number, value: number): number {
   let end = at;
   let rest = value;
-  // bits are of 32-bit numbers only
+  // operators of bits work on 32 bits only
   while (rest >= 0x80000000) {
     bytes[end++] = (rest % 0x80) | 0x80;
     rest = Math.floor(rest / 0x80);
@@ -244,7 +241,7 @@ function putVarint(bytes: Uint8Array, at: number, value: number): number {
   return end;
 }
 
-/** Writes what a field of `length` bytes begins with; returns where it ends. */
+/** Writes the header of a field of `length` bytes; returns its end. */
 function putHeader(bytes: Uint8Array, at: number, field: number, length: number): number {
   bytes[at] = tagOf(field, LENGTH_DELIMITED);
   return putVarint(bytes, at + 1, length);

@@ -16,27 +16,26 @@ import type { Grid } from './grid.js';
 import { LayerWriter, type Place } from './layer.js';
 
 export const ALWAYS: readonly RecordKey[] = ['id', 'status', 'is_processed', 'created_at'];
-/** Properties that no record is read for. */
+/** Properties that need no record. */
 const IN_COLUMNS: readonly RecordKey[] = [...ALWAYS, 'modified_at'];
 const STATUS = memberOf('status');
 const SECOND: Microseconds = 1e6;
 
 // nanoseconds
-const COLUMNS = 80; // of a point, read
-const POINT = 400; // written
-const RECORD = 600; // read besides
-const BYTE = 2; // of a record
+const COLUMNS = 80; // to read the columns of a point
+const POINT = 400; // to write a point
+const RECORD = 600; // to read its record besides
+const BYTE = 2; // a byte of a record
 
-// bytes of a point, more or less: memory that is large enough is not copied
+// estimated bytes of a point: memory that is large enough is not copied
 const FEATURE_BYTES = 48;
 const VALUE_BYTES = 16;
 
-/** Whether records must be read for these properties. */
 function readsRecords(fields: readonly RecordKey[] = []): boolean {
   return fields.some((key) => !IN_COLUMNS.includes(key));
 }
 
-/** Adds the layer of single points, each at its own place; none where there are no rows. */
+/** Adds the layer of single points; none where there are no rows. */
 export function writePoints(
   tile: Uint8Array[],
   grid: Grid,
@@ -92,13 +91,13 @@ export function writePoints(
   layer.finish(tile);
 }
 
-/** Makes a function that writes the status of a row, whose record may be among those fetched. */
+/** Makes a function that writes the status of a row, whose record may have been fetched. */
 function statusWriter(
   layer: LayerWriter,
   facts: Facts,
 ): (row: Row, records: FetchedPage | undefined, index: number) => Place {
   const members = new Members();
-  /** Places of the statuses that many rows have. */
+  /** The places of frequent statuses. */
   const frequent: Place[] = [];
 
   function read(page: FetchedPage, index: number): Place {
@@ -107,7 +106,7 @@ function statusWriter(
     return layer.shared(textOf(memory, members.starts[STATUS]!, members.ends[STATUS]!));
   }
 
-  // read from the record where few rows have it, else known by a bit
+  // frequent statuses are known by a bit, others are read from records
   return (row, records, index) => {
     const number = facts.frequentStatus(row);
     const known = frequent[number];
@@ -119,7 +118,7 @@ function statusWriter(
   };
 }
 
-/** Makes a function that adds the members of a record that are among the fields to a feature. */
+/** Makes a function that adds the wanted members of a record to a feature. */
 function memberWriter(
   layer: LayerWriter,
   fields: readonly RecordKey[],
@@ -129,7 +128,7 @@ function memberWriter(
     .map((key) => ({ key, member: memberOf(key), name: layer.key(key) }));
   const members = new Members();
 
-  /** Tags, as their JSON, and users are those of many points. */
+  /** Tags, as JSON, and users are shared by many points. */
   function placeOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
     if (key === 'tags') return layer.shared(`[${Buffer.from(record.subarray(from, to))}]`);
     if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
@@ -147,12 +146,12 @@ function memberWriter(
   };
 }
 
-/** Bytes of records read for a tile: 10,000 of 256 KiB would be gigabytes. */
+/** The most bytes of records that are read for a tile: 10,000 of 256 KiB would be gigabytes. */
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 
 /**
- * Rows of which the first `fitting`, whose records have `bytes` bytes, may have these read. Row `i`
- * of the delta is row `dataset.count + i`.
+ * Rows, and how many of the first have their records read, `bytes` bytes. Row `dataset.count + i`
+ * is row `i` of the delta.
  */
 export interface Budgeted {
   readonly rows: Int32Array;
@@ -161,9 +160,9 @@ export interface Budgeted {
 }
 
 /**
- * Finds the rows whose records fit into {@link MOST_RECORD_BYTES} together, the least hashes of ids
- * first; all rows where no record must be read for the `fields` that are asked for. Part of the
- * rows, such as those of a deeper tile, keeps every row of it that all of them keep.
+ * Finds the rows whose records fit into {@link MOST_RECORD_BYTES}, the least hashes of ids first;
+ * all rows where `fields` need no record. So a deeper tile, with part of the rows, keeps what this
+ * one keeps of them.
  */
 export function withinBudget(
   facts: Facts,
@@ -184,19 +183,18 @@ export function withinBudget(
   return { rows: ordered, fitting, bytes };
 }
 
-/** Standard deviations by which chance may leave too few rows below a bound. */
+/** Standard deviations by which too few rows may be below a bound. */
 const SPREAD = 6;
 // nanoseconds
-const HASHED = 10; // the id of an accepted point, hashed
-const SORTED = 150; // a row that is brought into the order of hashes
-const ORDERED = 50; // a row that is brought into the order of rows
-/** More than the places of rows in a list: a hash of 32 bits and a place make one number. */
+const HASHED = 10; // to hash the id of an accepted point
+const SORTED = 150; // to sort a row by its hash
+const ORDERED = 50; // to sort a row by its number
+/** More than a list has places: a hash of 32 bits and a place make one number. */
 const PLACES = 2 ** 21;
 
 /**
- * The `limit` rows with the least hashes of their ids, or all where there are no more; ascending.
- * Row `i` of the delta is row `dataset.count + i`. A part of the matches, such as those of a deeper
- * tile, keeps every row of it that all of them keep.
+ * The `limit` rows with the least hashes of ids, ascending. Row `dataset.count + i` is row `i` of
+ * the delta. A deeper tile, with part of the matches, keeps what this one keeps of them.
  */
 export function thinOut(
   dataset: Dataset,
@@ -211,7 +209,7 @@ export function thinOut(
   const list = matches.form === 'all' ? undefined : listRows(scratch, matches);
   const count = matches.count + (accepted?.rows.length ?? 0);
 
-  /** The matches whose hashes have an upper half of at most `bound`. */
+  /** The matches whose hashes have upper halves up to `bound`. */
   function rowsBelow(bound: number): number[] {
     const found: number[] = [];
     inStretches(budget, 0, matches.count, SCATTERED, (from, to) => {
@@ -231,7 +229,7 @@ export function thinOut(
     return found;
   }
 
-  // as low as chance has it for `limit` rows, and higher where these are too few
+  // a bound that most likely leaves `limit` rows, and a higher one where it leaves too few
   const likely = Math.ceil(((limit + SPREAD * Math.sqrt(limit)) / count) * THINNING_VALUES);
   let bound = Math.min(likely, THINNING_VALUES);
   let found = rowsBelow(bound);
@@ -248,11 +246,11 @@ export function thinOut(
   return rows.sort();
 }
 
-/** Rows in the order of the hashes of their ids, and of the ids where hashes are equal. */
+/** Rows sorted by the hashes of their ids, ties by id. */
 function inOrderOfHashes(rows: Int32Array, facts: Facts): Int32Array {
   const { length } = rows;
   const ids = facts.ids(rows);
-  // a hash of 32 bits and a place make one number: numbers are sorted without calls
+  // hash and place make one number: numbers are sorted without calls
   const keys = new Float64Array(length);
   for (let i = 0; i < length; i++) keys[i] = hashId(ids[i]!) * PLACES + i;
   keys.sort();

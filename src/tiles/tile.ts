@@ -13,7 +13,7 @@ import { thinOut, withinBudget, writePoints } from './points.js';
 
 const EMPTY: Uint8Array = new Uint8Array(0);
 
-/** Makes a Mapbox Vector Tile 2.1: empty where nothing matches. */
+/** Makes a Mapbox Vector Tile 2.1, empty where nothing matches. */
 export function makeTile(
   engine: Engine,
   query: TileQuery,
@@ -34,13 +34,13 @@ export function makeTile(
 }
 
 /**
- * The filters that are searched for. A tile of clusters without any filter walks through its own
- * part of all points, which takes less than a search for its box.
+ * The filters to search with. A tile of clusters without other filters walks through the tree
+ * itself, which takes less than a search for its box.
  */
 function searched({ address, limit }: TileQuery, filters: Filters): Filters {
   const { boxes } = filters;
   if (limit !== undefined || address.z === 0 || boxes?.length !== 1) return filters;
-  // what is not asked for is among them, too, as undefined
+  // absent filters may be there as undefined
   const asked = Object.values(filters).filter((one) => one !== undefined);
   return asked.length === 1 && isSame(boxes[0]!, boxOf(address)) ? {} : filters;
 }
@@ -49,7 +49,7 @@ function isSame(a: Box, b: Box): boolean {
   return a.west === b.west && a.south === b.south && a.east === b.east && a.north === b.north;
 }
 
-/** At most `limit` points, each at its own place, and a layer that says how many were left out. */
+/** At most `limit` points, and a layer with the number of points that were left out. */
 function singlesTile(
   dataset: Dataset,
   scratch: Scratch,
@@ -70,7 +70,7 @@ function singlesTile(
   return Buffer.concat(tile);
 }
 
-/** A tile of clusters and of points that are alone in their cells; empty where there are none. */
+/** Clusters, and points that are alone in their cells. */
 function clusterTile(
   dataset: Dataset,
   scratch: Scratch,
@@ -90,7 +90,6 @@ function clusterTile(
   const points = withinBudget(facts, singles, fields, budget);
   const { rows, fitting } = points;
   writePoints(tile, grid, facts, points, fields, budget);
-  // all points are in the tile: they are counted
   if (fitting < rows.length) writeMeta(tile, { without_fields: rows.length - fitting });
   return Buffer.concat(tile);
 }
@@ -109,11 +108,11 @@ function addAccepted(
 }
 
 // nanoseconds
-const ADD = 15; // a point to its cell
-const LOOK = 1; // at a cell
-const CLUSTER = 200; // written
+const ADD = 15; // to add a point to its cell
+const LOOK = 1; // to look at a cell
+const CLUSTER = 200; // to write a cluster
 
-/** A cluster takes hardly more. */
+/** Estimated bytes of a cluster. */
 const FEATURE_BYTES = 24;
 
 function writeClusters(
@@ -128,7 +127,7 @@ function writeClusters(
   const layer = new LayerWriter('clusters', clusters * FEATURE_BYTES);
   const pointCount = layer.key('point_count');
   const abbreviated = layer.key('point_count_abbreviated');
-  /** Where the layer has each count; behind it comes its abbreviation. */
+  /** The place of each count; the next place has its abbreviation. */
   const places = new Map<number, Place>();
   const write = (from: number, to: number): void => {
     for (let cell = from; cell < to; cell++) {
@@ -154,12 +153,12 @@ function writeClusters(
 
 const UNITS = ['', 'k', 'M', 'G'] as const;
 
-/** A count in four characters at most, rounded: `999`, `1.2k`, `35k`, `1.1M`. */
+/** A count rounded to at most four characters: `999`, `1.2k`, `35k`, `1.1M`. */
 export function abbreviate(count: number): string {
   if (count < 1000) return String(count);
   let scaled = count;
   let unit = 0;
-  // a rounded `1000k` is `1M`
+  // what rounds to `1000k` is `1M`
   while (unit < UNITS.length - 1 && Math.round(scaled) >= 1000) {
     scaled /= 1000;
     unit++;
