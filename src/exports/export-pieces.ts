@@ -98,10 +98,7 @@ const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 /** The level of answers. Each piece ends on a whole byte, so that others can follow. */
 const DEFLATE = { level: 4, finishFlush: constants.Z_SYNC_FLUSH };
 
-/**
- * Compresses pieces apart, as one gzip: a stream of Node's would keep 300 kB for a slow reader, and
- * take the threads that answers need.
- */
+/** Compresses pieces apart: a stream of zlib would keep 300 kB for each slow reader. */
 function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<ArrayBuffer> {
   let crc = 0;
   let bytes = 0;
@@ -116,9 +113,9 @@ function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<Arra
 }
 
 /**
- * Walks through all matches, some at a time. It keeps one bit for each row of the dataset and its
- * place, no list of matches, and looks at every row of the order. Without an order rows come as
- * they lie in memory, accepted points last.
+ * Walks through all matches, some at a time. It keeps a bit for each row of the dataset and its
+ * place, no list of matches. Without an order rows come as they lie in memory, accepted points
+ * last.
  */
 class Walk {
   left: number;
@@ -166,10 +163,7 @@ class Walk {
     sortNumbers(this.#beside, compare, budget);
   }
 
-  /**
-   * Writes the next rows to `rows`, until it is full or their records have `bytes` bytes; returns
-   * their number. Row `dataset.count + i` stands for row `i` of the delta.
-   */
+  /** Writes the next rows, until `rows` is full or their records have `bytes` bytes. */
   take(rows: Uint32Array, bytes: number): number {
     const { count, records } = this.#dataset;
     let found = 0;

@@ -18,10 +18,7 @@ export interface ColumnBlock {
   readonly attributes?: AttributeColumns | undefined;
 }
 
-/**
- * What filters ask for besides place and times. Texts stand once in a block, as JSON has them
- * between its quotes; points have their numbers.
- */
+/** What filters ask for besides place and times; points have numbers of the block's texts. */
 export interface AttributeColumns {
   readonly statusTexts: readonly string[];
   readonly status: Uint32Array;

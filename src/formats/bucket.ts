@@ -18,9 +18,8 @@ export function isBucket(address: string): boolean {
 }
 
 /**
- * Opens `s3://bucket/path`, where the path may be empty, without a request. Region, credentials and
- * endpoint come from the SDK's environment variables. Throws an InputError where the SDK is not
- * installed or the address is malformed.
+ * Opens `s3://bucket/path`, without a request, by the SDK's environment variables. Throws an
+ * InputError where the SDK is not installed or the address is malformed.
  */
 export async function openBucket(address: string): Promise<Bucket> {
   const [, name, path] = /^s3:\/\/([^/]+)\/(.*)$/.exec(address) ?? [];

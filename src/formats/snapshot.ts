@@ -60,20 +60,14 @@ export interface SnapshotReader {
   readonly format: SnapshotFormat;
   /** The posts that the file has, or leaves out on purpose. */
   readonly watermark?: Watermark | undefined;
-  /**
-   * The points, block by block, in constant memory. Throws an InputError where the file is broken,
-   * and at its end where it has more invalid records than allowed.
-   */
+  /** The points. Throws an InputError where the file is broken or has too many invalid records. */
   blocks(): AsyncIterable<PointBlock>;
   /** Throws where the blocks have not been read to the end. */
   report(): LoadReport;
   close(): void;
 }
 
-/**
- * A native file can also be read in two passes, first all columns, then all records: so a builder
- * reads records straight to their place.
- */
+/** A native file, which can also be read in two passes: all columns, then all records. */
 export interface TwoPassReader extends SnapshotReader {
   readonly format: 'native';
   /** The header's count, which is checked at the end. */

@@ -36,10 +36,9 @@ interface Layout {
 }
 
 /**
- * Reads a snapshot to its end and lays it out for queries: rows in kd-tree order, columns and
- * records in shared memory. Runs for seconds on large files, so it belongs in a thread of its own.
- * With `inParallel` a second thread sorts. Throws an InputError when the file is broken. Leaves the
- * reader open.
+ * Reads a snapshot to its end and lays it out: rows in kd-tree order, columns and records in shared
+ * memory. Takes seconds for large files; with `inParallel` a second thread sorts. Throws an
+ * InputError where the file is broken. Leaves the reader open.
  */
 export async function buildDataset(
   reader: SnapshotReader,
@@ -191,9 +190,9 @@ const RANGE_BITS = 16;
 const MOST_RANGES = 16;
 
 /**
- * Puts records and attributes in their rows. The records of a block belong all over the tree. They
- * are divided by ranges of rows first, then put in their places range by range: the memory of the
- * blocks is given back as that of the rows is filled, and a range fits the processor's caches.
+ * Puts records and attributes in their rows. Records are divided by ranges of rows first, then put
+ * in their places range by range: memory of blocks is given back as that of rows is filled, and a
+ * range fits the processor's caches.
  */
 function placeRest(
   blocks: readonly CompleteBlock[],

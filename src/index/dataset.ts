@@ -13,10 +13,7 @@ export interface DatasetParts extends Orders {
   readonly coords: Float64Array;
   /** The rows themselves, which geokdbush expects of a KDBush. */
   readonly ids: Uint16Array | Uint32Array;
-  /**
-   * The row behind each kd-tree; trees stand one behind the other. The first is the snapshot's, the
-   * others have merged points.
-   */
+  /** The end of each kd-tree: first the snapshot's, then those of merged points. */
   readonly treeEnds: readonly Row[];
   readonly blocks: Blocks;
   readonly records: Records;

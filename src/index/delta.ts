@@ -31,10 +31,7 @@ export interface Delta extends OrderKeys {
   readonly flags: Uint32Array;
   /** {@link NOBODY} where there is no user. */
   readonly createdBy: Float64Array;
-  /**
-   * The status of each row, then its tags, each behind a byte 0, as JSON has them in its quotes:
-   * no more bytes than the record has.
-   */
+  /** The status and, each behind a byte 0, tags as in JSON: no more bytes than the record has. */
   readonly texts: Uint8Array;
   readonly textEnds: Uint32Array;
 }

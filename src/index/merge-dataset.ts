@@ -25,10 +25,7 @@ import {
  */
 const GROWTH = 4;
 
-/**
- * The new tree and the sources of its points: the rows of the generation from `kept` on, then those
- * of the delta, numbered from 0.
- */
+/** Sources of points are the rows of the generation from `kept` on, then those of the delta. */
 interface NewTree {
   /** Rows below this one stay. */
   readonly kept: Row;
@@ -42,10 +39,9 @@ interface NewTree {
 }
 
 /**
- * Makes a dataset of another one and the rows below `length` of its delta; nothing is parsed. The
- * points of the delta, and those of the last trees that are not much larger, make a new kd-tree
- * behind the rows that stay. Columns of rows that stay are copied, their records are shared. Throws
- * an InputError where two points have the same id.
+ * Merges the rows below `length` of a delta into a dataset. With the last trees, where these are
+ * not much larger, they make a new kd-tree behind the rows that stay, whose columns are copied and
+ * whose records are shared. Throws an InputError where two points have the same id.
  */
 export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow): DatasetParts {
   const tree = plantTree(parts, delta, length);

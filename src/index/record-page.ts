@@ -24,10 +24,7 @@ export interface FetchedPage extends Pick<Records, 'memories' | 'words'> {
   readonly size: number;
 }
 
-/**
- * Memory for the places of a page's records, which the next page uses again: new memory for each
- * page costs a twentieth of a small page's time.
- */
+/** Memory that all pages use in turn: new memory takes a twentieth of a small page's time. */
 export class PageRoom {
   places: Int32Array = new Int32Array(0);
   memoryOf: Int32Array = new Int32Array(0);
@@ -41,9 +38,8 @@ export class PageRoom {
 
 /**
  * Finds the records of `count` rows, where rows behind the dataset's own are the delta's, and reads
- * them into the processor's cache. Offsets and records have a loop each, whose loads depend neither
- * on each other nor on a branch: they wait for memory together, where copies would wait one by one.
- * That halves the time of a page of scattered records.
+ * them into the processor's cache. Loads in a loop of their own, which depend neither on each other
+ * nor on a branch, wait for memory together: half the time for a page of scattered records.
  */
 export function fetchPage(
   { records, count: total }: Pick<DatasetParts, 'records' | 'count'>,

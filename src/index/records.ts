@@ -3,10 +3,7 @@ import type { StoredRecord } from '../formats/record-layout.js';
 import { sharedArray } from '../model/memory.js';
 import type { Row } from './order.js';
 
-/**
- * Rows of a chunk as a power of two. All records of a chunk lie in one memory: as many of the
- * largest records fit {@link MOST_BYTES}.
- */
+/** Rows of a chunk as a power of two: as many of the largest records fit one memory. */
 export const CHUNK_BITS = 12;
 export const CHUNK_ROWS: number = 1 << CHUNK_BITS;
 /** The most bytes of one memory: positions in it should be V8's small integers. */
@@ -200,10 +197,7 @@ export function rotated(bits: number): number {
 /** Values of {@link thinningOf}. */
 export const THINNING_VALUES: number = 1 << 16;
 
-/**
- * A hash of 32 bits, by which points are thinned out: those with the least hashes are kept. Ids
- * below 2^32 have distinct ones.
- */
+/** A hash of 32 bits, by which points are thinned out. Ids below 2^32 have distinct ones. */
 export function hashId(id: number): number {
   let hash = (id >>> 0) ^ Math.imul(Math.floor(id / 2 ** 32), 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

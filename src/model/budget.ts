@@ -1,10 +1,7 @@
 /** The access path of an empty page. */
 const NO_PATH = 'nothing';
 
-/**
- * What a question may cost in the thread that answers, in nanoseconds by the planner's costs: a
- * millisecond, or two on hostile data.
- */
+/** What a question may cost at once, in nanoseconds by the planner's costs. */
 export const AT_ONCE = 1_000_000;
 
 /** The most nanoseconds of a loop between two charges. */
@@ -12,16 +9,10 @@ const STRETCH = 100_000;
 
 class BudgetExceeded extends Error {}
 
-/**
- * What {@link Budget.charge} throws, for the maker of the budget to catch. One object, since a
- * stack costs microseconds.
- */
+/** What {@link Budget.charge} throws: one object, since a stack costs microseconds. */
 export const EXCEEDED: Error = new BudgetExceeded('The budget is used up.');
 
-/**
- * What a question may still cost, in nanoseconds by the planner's costs, not by the clock. Loops
- * charge it after some rows each.
- */
+/** What a question may still cost, in nanoseconds by the planner's costs, not by the clock. */
 export class Budget {
   /** Rows that were looked at one by one so far. */
   looks = 0;

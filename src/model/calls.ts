@@ -114,10 +114,7 @@ export class Calls<Theirs extends Offered> {
   }
 }
 
-/**
- * Starts a thread that offers what the function `offer` of a module makes of `given`. Calls reject
- * once the thread has died.
- */
+/** Starts a thread that offers what the function `offer` of a module makes of `given`. */
 export function startThread<Theirs extends Offered>(
   name: string,
   module: string,

@@ -12,10 +12,7 @@ export function sharedArray<T extends Numbers>(
 const { port1: nowhere } = new MessageChannel();
 nowhere.close();
 
-/**
- * Frees memory that nobody reads any more at once: by the next garbage collection a build would
- * have taken as much again.
- */
+/** Frees memory at once: by the next garbage collection a build would have taken as much again. */
 export function release(...arrays: readonly ArrayBufferView[]): void {
   nowhere.postMessage(
     undefined,

@@ -19,9 +19,9 @@ export interface Notification {
 }
 
 /**
- * Validates a notification of any file; returns every problem found where it is invalid. Unless
- * records are `complete`, `seen` may be absent, which means false. A time without an offset is
- * local time of `zone`, and a problem without one.
+ * Validates a notification; returns every problem of an invalid one. Unless it is `complete`,
+ * `seen` may be absent. A time without an offset is local time of `zone`, and a problem without
+ * one.
  */
 export function readNotification(
   record: unknown,

@@ -30,9 +30,8 @@ export interface Problem {
 export const MAX_TAG_LENGTH = 64;
 
 /**
- * Validates a record of any file, by the rules of docs/snapshot-format.md; returns every problem
- * found where it is invalid. `onUnknownKey` is called with keys that are dropped. Times without an
- * offset are local times of `zone`, and a problem without one.
+ * Validates a record by the rules of docs/snapshot-format.md; returns every problem of an invalid
+ * one. Times without an offset are local times of `zone`, and a problem without one.
  */
 export function readPoint(
   record: unknown,
@@ -88,10 +87,7 @@ export function renderPoint(point: Point): string {
   return `${json},"created_at":"${point.createdAt.text}","modified_at":"${point.modifiedAt.text}"}`;
 }
 
-/**
- * The values of a record as its JSON has them, a character a byte: texts without quotes, tags
- * without brackets, '' for an absent value.
- */
+/** Values as JSON has them, a character a byte, without quotes and brackets; '' where absent. */
 export interface RecordTexts extends Readonly<Record<Exclude<keyof Point, 'isProcessed'>, string>> {
   readonly isProcessed: boolean;
 }
@@ -250,10 +246,7 @@ const EIGHT_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{8}$/;
 /** A number that needs zeros behind it only. */
 const FEWER_DIGITS = /^-?(?:0|[1-9]\d{0,2})\.\d{1,7}$/;
 
-/**
- * A decimal number with exactly eight digits after the point, rounded half-even; undefined where
- * `text` is no finite decimal number.
- */
+/** A decimal number with eight decimals, rounded half-even; undefined where `text` is none. */
 export function toEightDigits(text: string): string | undefined {
   if (EIGHT_DIGITS.test(text)) return text;
   if (FEWER_DIGITS.test(text)) return text.padEnd(text.indexOf('.') + 9, '0');

@@ -22,9 +22,8 @@ export interface Circle {
  */
 export interface Polygon {
   /**
-   * Longitude and latitude of a ring's vertices in turn, as whole numbers of
-   * {@link UNITS_PER_DEGREE}; the last vertex leads back to the first. Longitudes go on beyond 180
-   * where the polygon crosses the antimeridian.
+   * Longitude and latitude of a ring's vertices in turn, in {@link UNITS_PER_DEGREE}, not closed.
+   * Longitudes go on beyond 180 where the polygon crosses the antimeridian.
    */
   readonly rings: readonly Float64Array[];
   /** Whether it crosses the antimeridian: it also holds the rings moved 360 degrees to the west. */

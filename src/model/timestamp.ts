@@ -17,9 +17,8 @@ const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /**
- * Reads the timestamp of a record: a date, a time and a UTC offset. With a `zone`, a time without
- * an offset is local time, and a date alone the first moment of its day. Returns the problem as
- * text where it is no timestamp.
+ * Reads a record's timestamp; returns the problem as text where it is none. With a `zone`, a time
+ * without an offset is local time, and a date alone the first moment of its day.
  */
 export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | string {
   if (text.length === CANONICAL_BYTES) {
@@ -85,9 +84,8 @@ export function canonicalMicros(text: string, at: number): Microseconds {
 }
 
 /**
- * Reads the time of a query. Without an offset it is local time of `zone`; a space before the
- * offset is a `+` that was decoded. Returns the problem as text, without the value, where it is no
- * time.
+ * Reads the time of a query; returns the problem as text, without the value, where it is none.
+ * Without an offset it is local time; a space before the offset is a `+` that was decoded.
  */
 export function parseQueryTime(text: string, zone: TimeZone): Microseconds | string {
   const fields = SHAPE.exec(text.trim());

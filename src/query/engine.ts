@@ -22,10 +22,7 @@ export interface PageRows {
   /** From 1. */
   readonly page: number;
   readonly pageCount: number;
-  /**
-   * The first `length` are the page's rows, in order; valid until the next query. Row
-   * `dataset.count + i` stands for row `i` of the delta.
-   */
+  /** The first `length`, until the next query; rows from `dataset.count` on are the delta's. */
   readonly rows: Uint32Array;
   readonly length: number;
   readonly delta: Delta | undefined;
@@ -36,9 +33,8 @@ export interface PageRows {
 export type Use<T> = (matches: Matches, scratch: Scratch) => T;
 
 /**
- * Answers queries on one dataset, each within a budget; it may be used again after
- * {@link Budget.charge} has thrown. `accepted` are a query's matches in the delta, which
- * `matchDelta` finds.
+ * Answers queries on one dataset within budgets, which may throw. `accepted` are a query's matches
+ * in the delta, by `matchDelta`.
  */
 export class Engine {
   readonly dataset: Dataset;
@@ -157,10 +153,7 @@ export function orderOf(
   return [order, ordering.startsWith('-')];
 }
 
-/**
- * A page by ascending ids that begins behind an id, not at a place: points that come or go
- * meanwhile make no other point appear twice or not at all.
- */
+/** A page by ascending ids that begins behind an id: new points neither repeat nor hide others. */
 interface KeysetQuery {
   readonly filters: Filters;
   /** The page's ids are greater; 0 for the first page. */

@@ -31,13 +31,8 @@ interface Keys {
 }
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the given places of the dataset's
- * matches and the accepted points together, ascending by an order, or by distance where that is
- * undefined. Row `dataset.count + i` stands for row `i` of the delta.
- *
- * The page may begin as many of the dataset's matches earlier as there are accepted points that may
- * lie between them. By id and by time there are hardly any: accepted points are nearly always
- * newer.
+ * Writes the given places of the dataset's matches and the accepted points together to the front of
+ * `scratch.page`, by an order, or by distance where that is undefined.
  */
 export function takeMerged(
   dataset: Dataset,
@@ -66,7 +61,8 @@ export function takeMerged(
     }
   });
 
-  // places `from` to `to - 1` of the dataset's own matches may be on the page
+  // places `from` to `to - 1` of the dataset's own matches may be on the page, which begins earlier
+  // among them by each accepted point before it: hardly any by id or time, since they are newer
   const from = Math.max(0, Math.min(places.from - before - between, own.count));
   const to = Math.max(0, Math.min(places.to - before, own.count));
   const isLong = to - from > MAX_PAGE_ROWS;

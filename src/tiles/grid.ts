@@ -29,10 +29,9 @@ export const EXTENT = 4096;
 const SLOTS_PER_ROW = 4;
 
 /**
- * The `size` × `size` cells of a tile, numbered row by row from the north-west. Neighbouring tiles
- * and other zooms have the same borders, to the last digit. A cell has its western and its northern
- * border, its neighbours the other two. At the edges of the world cells reach to longitude 180 and
- * to the poles.
+ * The `size` × `size` cells of a tile, row by row from the north-west. Neighbouring tiles and other
+ * zooms share borders to the last digit; a cell has its western and its northern one. At the edges
+ * of the world cells reach to longitude 180 and to the poles.
  */
 export class Grid {
   readonly size: number;

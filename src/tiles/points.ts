@@ -149,21 +149,14 @@ function memberWriter(
 /** The most bytes of records that are read for a tile: 10,000 of 256 KiB would be gigabytes. */
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 
-/**
- * Rows, and how many of the first have their records read, `bytes` bytes. Row `dataset.count + i`
- * is row `i` of the delta.
- */
+/** Rows, of which the first `fitting` have their records read: `bytes` bytes. */
 export interface Budgeted {
   readonly rows: Int32Array;
   readonly fitting: number;
   readonly bytes: number;
 }
 
-/**
- * Finds the rows whose records fit into {@link MOST_RECORD_BYTES}, the least hashes of ids first;
- * all rows where `fields` need no record. So a deeper tile, with part of the rows, keeps what this
- * one keeps of them.
- */
+/** The rows with the least hashes whose records fit; all where `fields` need no records. */
 export function withinBudget(
   facts: Facts,
   rows: Int32Array,
@@ -192,10 +185,7 @@ const ORDERED = 50; // to sort a row by its number
 /** More than a list has places: a hash of 32 bits and a place make one number. */
 const PLACES = 2 ** 21;
 
-/**
- * The `limit` rows with the least hashes of ids, ascending. Row `dataset.count + i` is row `i` of
- * the delta. A deeper tile, with part of the matches, keeps what this one keeps of them.
- */
+/** The `limit` rows with the least hashes of ids, ascending. Deeper tiles keep the same ones. */
 export function thinOut(
   dataset: Dataset,
   scratch: Scratch,

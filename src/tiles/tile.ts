@@ -33,10 +33,7 @@ export function makeTile(
   );
 }
 
-/**
- * The filters to search with. A tile of clusters without other filters walks through the tree
- * itself, which takes less than a search for its box.
- */
+/** None for clusters without other filters: walking the tree is quicker than a search for a box. */
 function searched({ address, limit }: TileQuery, filters: Filters): Filters {
   const { boxes } = filters;
   if (limit !== undefined || address.z === 0 || boxes?.length !== 1) return filters;

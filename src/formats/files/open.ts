@@ -8,10 +8,7 @@ import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
 import type { ReadOptions, SnapshotReader, TwoPassReader } from '../snapshot.js';
 
-/**
- * Opens a snapshot file, whose format is detected from its content. Throws an InputError where
- * there is no such file, or it is no snapshot.
- */
+/** Opens a snapshot file of any format. Throws an InputError where there is none. */
 export async function openSnapshot(
   path: string,
   options: ReadOptions,
@@ -32,9 +29,9 @@ const LONGEST = 64 * 1024;
 const LINE = /^\\?([0-9a-f]{64})(?:[ \t]+\*?(.+))?$/i;
 
 /**
- * The digest that a load of the file would report. A native file has its digest at both ends; the
- * file is read and its CRCs are checked only where `isWanted` takes that digest. Throws an
- * InputError where there is no such file or it is broken.
+ * The digest that a load would report. A native file has it at both ends, and is read and checked
+ * only where `isWanted` takes that digest. Throws an InputError where the file is missing or
+ * broken.
  */
 export async function contentDigest(
   path: string,

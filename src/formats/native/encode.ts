@@ -43,10 +43,7 @@ export function headerObject({ origin, count, createdAt, watermark }: Labels): U
   });
 }
 
-/**
- * The columns of block `index`, each the memory of a little-endian typed array. `crc` is that of
- * the frame of its records.
- */
+/** The columns of block `index`, whose records have the CRC-32 `crc`. */
 export function columnsObject(
   block: PointBlock,
   index: number,

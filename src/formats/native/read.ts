@@ -53,9 +53,8 @@ export interface NativeReader extends TwoPassReader {
 }
 
 /**
- * Opens a native snapshot and checks its magic, its header and its footer, so that a file cut short
- * is refused at once. All reading is synchronous. Throws an InputError for whatever is wrong;
- * `maxInvalid` is ignored.
+ * Opens a native snapshot and checks its header and footer: one cut short is refused at once. All
+ * reading is synchronous. Throws an InputError for whatever is wrong.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   const file = new FrameFile(path);

@@ -16,9 +16,8 @@ export interface Output {
 const MIN_THREAD_POINTS = 65_536;
 
 /**
- * Writes blocks and notifications as {@link NativeWriter} does. A thread writes large files, each
- * block while the next one is made; the memory of a block is transferred to it. Throws what the
- * blocks and the writer throw.
+ * Writes a native file; throws what the blocks and {@link NativeWriter} throw. A thread writes
+ * large files, each block while the next one is made; the memory of a block is transferred to it.
  */
 export async function writeBlocks(
   { put, fd }: Output,

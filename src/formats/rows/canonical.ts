@@ -106,9 +106,8 @@ function takeTexts(
 }
 
 /**
- * Reads a record that is written exactly as the API or an export writes it. Texts are checked and
- * taken as they are, in two thirds of the time of `JSON.parse`. Undefined for what is not surely a
- * valid record of the form.
+ * Reads a record exactly as the API or an export writes it, in two thirds of the time of
+ * `JSON.parse`. Undefined for what is not surely a valid record of the form.
  */
 export function readRendered(bytes: Uint8Array, form: Form = JSON_FORM): RenderedPoint | undefined {
   const text = latin1(bytes);

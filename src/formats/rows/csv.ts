@@ -12,10 +12,7 @@ import {
   utf8Of,
 } from './row.js';
 
-/**
- * The records of CSV with a header, separated by commas, semicolons or tabs; quoted fields may have
- * line ends.
- */
+/** Reads CSV with a header, separated by commas, semicolons or tabs. */
 export async function* readCsv(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   const lines = new LineSplitter();
   let header: CsvHeader | undefined;
@@ -136,10 +133,7 @@ export function foreignSeparator(line: Uint8Array): string | undefined {
   return header?.missing.length === 0 ? header.separator : undefined;
 }
 
-/**
- * Finds the column of each field: by its exact name, else in any case, else by another name. Each
- * column is taken once.
- */
+/** Finds a column for each field: by its exact name, else in any case, else by another name. */
 export function assignFields(columns: readonly string[]): Omit<CsvHeader, 'separator'> {
   const names = [...columns];
   const anyCase = columns.map((name) => name.toLowerCase());
@@ -199,10 +193,7 @@ const WHOLE_NUMBER = /^\d{1,16}(?:\.0)?$/;
 const TRUE = /^(?:true|t|1)$/i;
 const FALSE = /^(?:false|f|0)$/i;
 
-/**
- * The value of a CSV field in the column `name`. What cannot be read stays text, which the
- * validator quotes when it refuses it.
- */
+/** The value of a field in the column `name`. What cannot be read stays text, for the validator. */
 export function readCell(name: string, text: string): unknown {
   if (!isRecordKey(name) || FREE_TEXTS.has(name)) return text;
   const value = text.trim();

@@ -35,10 +35,7 @@ const OTHERS: readonly (readonly [start: string, name: string])[] = [
   ['<', 'XML or HTML'],
 ];
 
-/**
- * Detects the format of a snapshot file from its content. Throws an InputError where it is none,
- * with what was found, or the file cannot be read.
- */
+/** Detects a file's format from its content. Throws an InputError with what was found instead. */
 export async function detectFormat(path: string): Promise<SnapshotFormat> {
   const source = new RowFile(path);
   try {

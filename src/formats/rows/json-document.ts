@@ -30,9 +30,9 @@ const LONGEST_LIST_KEY = 256;
 
 /**
  * Cuts a JSON document into the records of its list: an array, or the member `results` or
- * `features` of an object. A scan of the bytes tells texts from brackets and finds the ends of
- * records; `JSON.parse` checks all else, of each record and of the outline, which is the document
- * without its records. A record that is too long is not kept.
+ * `features` of an object. A scan of the bytes finds the ends of records; `JSON.parse` checks each
+ * record and the outline, which is the document without its records. Records that are too long are
+ * not kept.
  */
 export class JsonDocument {
   /** Undefined until the list begins. */

@@ -7,9 +7,8 @@ import { BrokenRows, type OnPage, problemRow, type Row, TOO_LONG } from './row.j
 const SHOWN_BYTES = 200;
 
 /**
- * The records of one JSON document: an array of them, an object with a list `results` (a page of
- * the API), or a GeoJSON FeatureCollection. A syntax error ends reading: nothing tells where the
- * next record begins.
+ * Reads a JSON document: an array of records, an object with a list `results`, or a GeoJSON
+ * FeatureCollection. A syntax error ends reading: nothing tells where the next record begins.
  */
 export async function* readJson(
   chunks: AsyncIterable<Uint8Array>,

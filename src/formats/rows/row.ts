@@ -24,9 +24,8 @@ export interface RawRecord {
 }
 
 /**
- * Turns the gunzipped bytes of a file into rows, a batch for each chunk, in the order of the file.
- * Throws {@link BrokenRows} where nothing more can be read. Calls `onPage` at the end with why the
- * file is a page of a longer list, if it is.
+ * Turns a gunzipped file into rows, a batch for each chunk, in order. Throws {@link BrokenRows}.
+ * Calls `onPage` at the end with why the file is a page of a longer list, if it is.
  */
 export type RowParser = (
   chunks: AsyncIterable<Uint8Array>,

@@ -79,9 +79,8 @@ export function listWindow({ rows, budget }: Scratch, { order, from, to, count }
 }
 
 /**
- * Keeps the first `candidates` rows of `scratch.rows` that lie in all windows, two at most; returns
- * their number. The sign bit says "outside", so a row is kept or overwritten without a branch to
- * mispredict.
+ * Keeps those of the first `candidates` rows of `scratch.rows` that lie in all windows, two at
+ * most; returns their number. The sign bit says "outside": no branch is mispredicted.
  */
 export function keepInWindows(
   { rows, budget }: Scratch,

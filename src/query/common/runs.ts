@@ -5,10 +5,7 @@ import { type Budget, inStretches } from '../../model/budget.js';
 import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';
 import { REGION_TEST } from './plan.js';
 
-/**
- * Rows as ascending ranges `[from, to)` that do not overlap: the result of a region search, valid
- * until the next search, which uses the memory again.
- */
+/** Ascending ranges of rows `[from, to)` that do not touch, valid until the next region search. */
 export class Runs {
   /** `from` and `to` of each run in turn. */
   bounds: Int32Array = new Int32Array(2_048);

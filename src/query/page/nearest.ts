@@ -44,9 +44,8 @@ const COUNT = 3;
 const TEST = 80; // whether a row is a match
 
 /**
- * Writes the rows of a page to the front of `scratch.page`: the matches at the given places, sorted
- * by great-circle distance from the centre of the circle, ties by id. `forced` overrides the
- * planner.
+ * Writes the matches at the given places, sorted by great-circle distance from the centre of the
+ * circle, ties by id, to the front of `scratch.page`.
  */
 export function takeNearest(
   dataset: Dataset,

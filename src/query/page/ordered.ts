@@ -32,10 +32,7 @@ export interface Places {
   readonly to: number;
 }
 
-/**
- * Writes the rows of a page to the front of `scratch.page`: the matches at the given places of an
- * order. `forced` overrides the planner.
- */
+/** Writes the matches at the given places of an order to the front of `scratch.page`. */
 export function takeOrdered(
   dataset: Dataset,
   scratch: Scratch,

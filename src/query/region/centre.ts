@@ -23,10 +23,7 @@ export class Centre {
     this.#cosLat = Math.cos(lat * RADIANS);
   }
 
-  /**
-   * Haversine of the great circle to a row's point in `coords`, longitudes and latitudes in turn.
-   * Equal for all coordinates of the same place.
-   */
+  /** The haversine to a row's point in `coords`, equal for all coordinates of a place. */
   to(coords: Float64Array, row: Row): number {
     const lon = coords[2 * row]!;
     const lat = coords[2 * row + 1]!;

@@ -175,10 +175,7 @@ function isOutside(ring: number, odd: number): boolean {
   return ring === 0 ? odd === 0 : odd === 1;
 }
 
-/**
- * The edges of a polygon, ring by ring. Each leads from south to north, a horizontal one from west
- * to east, whichever way the ring was drawn.
- */
+/** The edges of a polygon, ring by ring, from south to north, horizontal ones from west to east. */
 interface Edges {
   /** Longitude and latitude of each edge's start, then of its end; whole numbers. */
   readonly ends: Float64Array;

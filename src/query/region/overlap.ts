@@ -8,9 +8,8 @@ export const INSIDE = 1;
 export const ACROSS = 2;
 
 /**
- * A part of the map that boxes and points are tested against. Its functions take an array and a
- * place in it, not coordinates: V8 puts a double on the heap to pass it to a function that is not
- * inlined.
+ * A part of the map. Functions take an array and a place in it, not coordinates: V8 puts a double
+ * on the heap to pass it to a function that is not inlined.
  */
 export interface Region {
   /** A box around the region; from -180 to 180 where that crosses the antimeridian. */

@@ -132,10 +132,7 @@ function pairRegion(
 /** Nanoseconds of a look at an edge, most of them for mispredicted branches. */
 const LOOK = 8;
 
-/**
- * The area of rings moved east by `shift`, in {@link UNITS_PER_DEGREE}. It remembers the edges near
- * to the last boxes that it was asked about.
- */
+/** The area of rings moved east by `shift`; remembers the edges near to the last boxes. */
 class PolygonRegion implements Region {
   readonly frame: Box;
   readonly #all: NearEdges;

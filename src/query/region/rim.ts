@@ -5,10 +5,7 @@ import type { Degrees, Metres } from '../../model/units.js';
 
 const RADIANS = Math.PI / 180;
 
-/**
- * The error of an estimate as a share of its distance, times the cubed cosine of half its angle:
- * twice the largest of ten million pairs of points.
- */
+/** The error is at most `SHARE` × distance ÷ cos³ of half its angle: twice that of 10M pairs. */
 const SHARE = 6e-9;
 /** Rounding errors, here and in the geodesic. */
 const ROUNDING: Metres = 1e-7;
@@ -20,9 +17,8 @@ const ESTIMATING = 80;
 const SOLVING = 2_500;
 
 /**
- * Tells on which side of a circle's rim points are, by an estimate with a known error, or by the
- * geodesic where that cannot decide. Remembers the last place: points that share one are neighbours
- * in memory.
+ * Tells on which side of a circle's rim points are, by an estimate with a known error, or else by
+ * the geodesic. Remembers the last place: points that share one are neighbours in memory.
  */
 export class Rim {
   /** The largest possible error of the last {@link beyond}. */
