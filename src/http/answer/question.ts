@@ -7,6 +7,7 @@ import type { Generation, GenerationParts, State } from '../../reload/current.js
 import { JSON_FORMAT } from '../formats/json-format.js';
 import type { BodyMemory, Format, Page } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
+import { POST_KINDS } from '../request/body.js';
 import { pageTooLarge } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
 import type { Coding, Offer } from '../request/negotiation.js';
@@ -125,11 +126,10 @@ export interface Address {
 /** An address whose GET the pipeline answers. */
 export type ReadAddress<Wanted> = View<Wanted> & Address;
 
-const PARSES = ['application/json', 'application/x-www-form-urlencoded', 'multipart/form-data'];
-
 /** The body of the answer to OPTIONS. */
 export function optionsOf(address: Address): object {
-  const { title: name, description, formats, parses = PARSES, actions } = address;
+  const { title: name, description, formats, actions } = address;
+  const { parses = Object.keys(POST_KINDS) } = address;
   const renders = formats.map(({ mediaType }) => mediaType);
   return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
 }
