@@ -194,8 +194,8 @@ function inLines(value: unknown, depth: number): string {
   return `{\n${members.join(',\n')}}`;
 }
 
-const context = { zone: await openTimeZone('UTC'), media: 'media', posting: {} };
-const site = createSite(context, true);
+const context = { zone: await openTimeZone('UTC'), posting: {} };
+const site = createSite({ media: 'media' }, true);
 const document = documentOf([
   ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses({ ...context, site })],
   ...openapiAddresses(),

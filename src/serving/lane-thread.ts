@@ -16,11 +16,10 @@ const LANE_PRIORITY = 5;
 
 const { settings, posts } = workerData as LaneStart;
 stepBack(LANE_PRIORITY);
-const { media, compress, corsOrigin, maxPageBytes } = settings;
+const { compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),
-  media,
   posting: posts ? {} : undefined,
 });
 const makes = new Map<string, Make>();

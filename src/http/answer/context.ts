@@ -33,7 +33,6 @@ export interface ViewContext {
   /** The zone of times without an offset. */
   readonly zone: TimeZone;
   readonly site: Site;
-  readonly media: string | undefined;
   /** Undefined where points are only read. */
   readonly posting: object | undefined;
 }
@@ -59,6 +58,8 @@ export interface Context extends ViewContext {
   readonly slowLane: SlowLane;
   readonly tokens: Tokens;
   readonly posting: Posting | undefined;
+  /** The folder or bucket of images. */
+  readonly media: string | undefined;
   /** Room for bodies that are coming in, and batches that are being answered. */
   readonly bodies: SharedRoom;
 }
