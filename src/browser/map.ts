@@ -4,7 +4,7 @@ import { createOpener, type Library, type PageRecord, summaryOf } from './map-po
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
-/** Cells along the edge of a tile: clusters of half the density that fits machines. */
+/** Cells along the edge of a tile: half the default of the service. */
 const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */
 const NEAR_ZOOM = 13;
@@ -121,7 +121,7 @@ function sequenceOf({ headers }: Response): number {
   return Number.parseInt(digits, 36);
 }
 
-/** Tells in the page whether the map has drawn all there is to draw, and what in words. */
+/** Keeps `data-state` and the summary in words as the map is drawn. */
 function follow(map: MapLibre, place: HTMLElement): void {
   const change = (): void => {
     place.dataset['state'] = 'drawing';
@@ -131,7 +131,7 @@ function follow(map: MapLibre, place: HTMLElement): void {
   const tell = (): void => {
     map.getCanvas().ariaLabel = summaryOf(map);
   };
-  // a refresh whose last tile has not changed ends without a word, and the map is not idle again
+  // a refresh whose last tile has not changed ends without an `idle` event
   map.on('sourcedata', (event) => {
     if ('tile' in event && place.dataset['state'] === 'idle') map.once('render', tell);
   });
@@ -151,7 +151,7 @@ function viewOf({ LngLatBounds }: Library, { shapes, records }: Shown): object {
   return { bounds, fitBoundsOptions: { padding: 40, maxZoom: NEAR_ZOOM } };
 }
 
-/** What the fields of the form say, as far as it can be drawn. */
+/** The shapes in the fields of the form, as far as they can be drawn. */
 function shapesOf(form: HTMLFormElement | null): Outline[] {
   return SHAPE_NAMES.flatMap((name) => {
     const text = fieldOf(form, name)?.value.trim() ?? '';

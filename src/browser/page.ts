@@ -13,7 +13,7 @@ function sendOnce(form: HTMLFormElement): void {
     if (isSent) event.preventDefault();
     isSent = true;
   });
-  // the page comes back as it was left
+  // the browser shows the page as it was left when one goes back
   addEventListener('pageshow', () => {
     isSent = false;
   });

@@ -45,7 +45,7 @@ import { addFrontDoor, addResource, addSlash, createResources } from './routes/r
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When its head had been read, by `performance.now()`. */
+    /** When the head had been read, by `performance.now()`. */
     startedAt: number;
     /** The user of the token; undefined on routes of operators, which check tokens themselves. */
     user: number | undefined;

@@ -77,7 +77,7 @@ export function createServiceMetrics(
   /** In pieces, so that requests are answered in between. */
   async function collect(): Promise<string> {
     await delay(Math.max(0, last + SPACING_MS - performance.now()));
-    // who asks from now on wants later numbers
+    // requests from now on get later numbers
     coming = undefined;
     last = performance.now();
     const numbers = await Promise.all(readers.map((read) => read()));

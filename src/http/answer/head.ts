@@ -27,7 +27,7 @@ export interface Facts {
   readonly isFile?: boolean;
 }
 
-/** Cache-Control of an answer that caches need not ask about again; they heed a year at most. */
+/** Cache-Control of an answer that never changes; caches heed a year at most. */
 export const FOR_EVER = 'public, max-age=31536000, immutable';
 
 export class Heads {

@@ -86,7 +86,7 @@ export function createPipeline(context: Context): Pipeline {
       const index = formats.indexOf(format);
       // named one by one: a spread costs a microsecond
       const question = { view: view.name, wanted, asked, target, coding, name, format: index };
-      // what is kept is not given back
+      // a kept answer needs memory of its own
       const memory = key === undefined ? delivery.memory : FRESH_MEMORY;
       const job = { reply, sender, key, onKept, memory };
       try {

@@ -16,7 +16,7 @@ import type { Pair } from '../request/query-string.js';
 import { type AnswerHead, codedHead, type Dependence, type Facts, Heads } from './head.js';
 import { hashPage, spellHash } from './validators.js';
 
-/** What is asked of an address: all that its answer is made from but the points. */
+/** All that an answer is made from besides the points. */
 export interface Question {
   readonly view: string;
   readonly wanted: unknown;
@@ -139,7 +139,7 @@ export interface Served {
   readonly state: State;
 }
 
-/** The accepted points beside the generation that satisfy the filters; undefined where none do. */
+/** Matches in the delta of accepted points; undefined where there are none. */
 export function matchBeside(
   { generation: { delta }, state: { length } }: Served,
   filters: Filters,

@@ -80,7 +80,7 @@ export function hashText(text: string, seed: Hash): Hash {
   return finish(low, high);
 }
 
-/** The hash of what a page holds, besides what its snapshot and its address decide. */
+/** The hash of the records of a page, with the count and number of a list. */
 export function hashPage({ records, list }: Page): Hash {
   const { low, high } = records.hash();
   if (list === undefined) return { low, high };

@@ -117,7 +117,6 @@ one:</p>
 
 type Fields = ReadonlyMap<string, readonly string[]>;
 
-/** Degrees as people of many countries write them. */
 const DECIMAL_COMMA = /^\s*([+-]?\d+),(\d+)\s*$/;
 /** Fields of the forms that are shown again when something was wrong. */
 const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD, PAGE_FIELD];

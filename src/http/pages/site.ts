@@ -11,7 +11,7 @@ export interface Site {
   readonly assets: Assets;
   /** What stands in front of all paths: a path without a slash at its end. */
   readonly prefix: string;
-  /** Template of the tiles that the map shows below the points; its own outline of land without. */
+  /** Template of background tiles of the map; where undefined it shows outlines of land. */
   readonly tileUrl: string | undefined;
   readonly hasImages: boolean;
   readonly posting: PostingBy;
@@ -132,7 +132,7 @@ export const HOME: Crumb = { label: 'Waypost', path: ROOT_PATH };
 
 export interface Column {
   readonly label: string;
-  /** Keys of a record of which it shows something. */
+  /** Keys of a record that the column shows. */
   readonly keys: readonly string[];
   readonly cell: (record: Readonly<Record<string, unknown>>, site: Site) => Html;
 }
@@ -140,7 +140,7 @@ export interface Column {
 export interface Subject {
   readonly name: string;
   readonly description: string;
-  /** The way to the page, without the page itself. */
+  /** The breadcrumbs, without the page itself. */
   readonly crumbs: readonly Crumb[];
   /** Each is a field of the form; empty where there is no form. */
   readonly parameters: readonly Parameter[];

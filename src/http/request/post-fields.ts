@@ -137,7 +137,7 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
   return tags;
 }
 
-/** A file comes by multipart alone; every other form says at most that there is none. */
+/** Images come by multipart only; elsewhere the field may at most be empty. */
 function readImage(value: unknown, fail: Fail): void {
   if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
 }

@@ -35,7 +35,7 @@ import { addOtherAddress } from './files.js';
 import { pointsView } from './rest-views.js';
 
 const ALLOW_BATCH = 'POST, OPTIONS';
-/** How long a batch is worked on in a turn of the event loop, and what a question may cost then. */
+/** Milliseconds of a turn of the event loop for a batch, and the budget of a question. */
 const SLICE_MS = 0.5;
 const QUESTION_COST = AT_ONCE / 2;
 /** Lines are sent together up to this size. */
@@ -158,7 +158,9 @@ function createLineMaker(
     return Buffer.from(`${JSON.stringify({ status: error.status, error: error.body })}\n`);
   }
 
-  /** Has the slow lane answer: where it has another state by now, from the one of the batch. */
+  /**
+   * Asks the slow lane; where it has another state by now, again with the generation of the batch.
+   */
   async function later({ request, served, client }: Batch, question: Question): Promise<Buffer> {
     const { generation, state } = served;
     const { socket } = request.raw;

@@ -110,7 +110,7 @@ export function createChangesHandler(
 
 interface StreamForm {
   point(record: Uint8Array, sequence: number): Uint8Array;
-  /** Says that all points up to a sequence have been looked at; empty where it cannot be said. */
+  /** A heartbeat that says how far the stream is; empty where the form has none. */
   beat(sequence: number): string;
 }
 

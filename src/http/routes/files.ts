@@ -129,7 +129,7 @@ function viewerPage({ assets, prefix }: Context['site']): string {
 }
 
 const ID = /^[1-9]\d{0,15}$/;
-/** Names as this service and the one before it give them: of images, without blanks, not hidden. */
+/** Names that this service and the original give to images: no blanks, not hidden. */
 const NAME = /^(?!\.)[\p{L}\p{M}\p{N}_.-]{1,255}\.(?:jpe?g|png|gif|webp)$/iu;
 // `@fastify/send` alone: the plugin over it, `@fastify/static`, asks for Node 22
 

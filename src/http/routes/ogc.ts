@@ -44,7 +44,7 @@ const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian';
 const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
-/** All addresses of OGC API - Features but its description of itself. */
+/** All addresses of OGC API - Features but {@link OGC_API_PATH}. */
 export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown>[] {
   return [
     documentAddress(
