@@ -132,9 +132,7 @@ export function corsHeaders(
   return { 'Access-Control-Allow-Origin': named, 'Access-Control-Expose-Headers': EXPOSED };
 }
 
-/**
- * Headers that scripts may send. Older browsers do not know `*`, which never means `Authorization`.
- */
+/** Headers for scripts to send. Older browsers do not know `*`, which never has `Authorization`. */
 const ASKED = [
   ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match'],
   ...['Last-Event-ID', 'Range', 'Waypost-At-Least', 'Waypost-Timing', 'X-Request-Id', '*'],

@@ -110,7 +110,7 @@ function steadyMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** 0 never throttles. A client that was quiet for a minute has all of `perMinute` at once. */
+/** 0 never throttles. A client that was quiet for a minute has all of `perMinute` again. */
 export function createThrottle(
   memory: ThrottleMemory,
   perMinute: number,

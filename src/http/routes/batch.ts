@@ -158,9 +158,7 @@ function createLineMaker(
     return Buffer.from(`${JSON.stringify({ status: error.status, error: error.body })}\n`);
   }
 
-  /**
-   * Asks the slow lane; where it has another state by now, again with the generation of the batch.
-   */
+  /** Asks the slow lane; if it has another state by now, again with the generation of the batch. */
   async function later({ request, served, client }: Batch, question: Question): Promise<Buffer> {
     const { generation, state } = served;
     const { socket } = request.raw;
