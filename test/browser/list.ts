@@ -2,13 +2,13 @@ import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/browser.js';
 import { type Envelope, LIST } from '../support/client.js';
 import { JPEG } from '../support/images.js';
-import { browserTest, pageTest, withoutMap } from './shared.js';
+import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
 
 browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
   const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
   await visitor.visit([service.site], async (page) => {
     await withoutMap(page);
-    await page.goto(LIST);
+    await page.goto(FEW);
     await page.click('text=Add a filter');
     await page.getByLabel('Status', { exact: true }).fill('OPEN');
     await page.getByLabel('Rows a page', { exact: true }).fill('7');
@@ -34,7 +34,7 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
       [390, 844],
     ] as const) {
       await page.setViewportSize({ width, height });
-      await page.goto(`${LIST}?status=NEW`);
+      await page.goto(`${FEW}&status=NEW`);
       await page.waitForSelector('#map[data-state=idle]');
       const boxOf = async (selector: string) =>
         (await page.locator(selector).first().boundingBox())!;
@@ -50,21 +50,21 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
       assert.is(row.y < map.y + map.height, width === 1280);
       assert.is(row.x >= map.x + map.width, width === 1280);
       await page.getByRole('link', { name: 'Remove Status NEW' }).click();
-      await page.waitForURL(`**${LIST}`, { waitUntil: 'commit' });
+      await page.waitForURL(`**${FEW}`, { waitUntil: 'commit' });
     }
   });
 });
 
 pageTest('days and times are picked, and tags offered behind commas', async (page) => {
   await withoutMap(page);
-  await page.goto(LIST);
+  await page.goto(FEW);
   await page.click('text=Add a filter');
   await page.getByLabel('Created since', { exact: true }).fill('2023-01-15');
   await page.getByLabel('Created until', { exact: true }).fill('2023-06-30');
   await page.getByLabel('Changed since, time').fill('08:30');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.locator('#f-modified_at_after:invalid').waitFor();
-  assert.is(new URL(page.url()).search, '');
+  assert.ok(page.url().endsWith(FEW), page.url());
   await page.getByLabel('Changed since', { exact: true }).fill('2023-06-01');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.getByRole('heading', { name: 'matches' }).waitFor();
@@ -73,6 +73,7 @@ pageTest('days and times are picked, and tags offered behind commas', async (pag
     created_at_after: '2023-01-15T00:00:00+02:00',
     created_at_before: '2023-06-30T23:59:59.999999+03:00',
     modified_at_after: '2023-06-01T08:30+03:00',
+    page_size: '5',
   });
   // they are shown on the same clocks, and stay what they are
   await page.click('text=Add a filter');
@@ -105,7 +106,7 @@ pageTest('what is wrong with a value stands beside its field', async (page) => {
   await page.goto(`${LIST}?polygon=${long}`);
   const { height } = (await page.locator('.chips li').boundingBox())!;
   assert.ok(height < 130, `what filters stands in ${height} pixels`);
-  await page.goto(LIST);
+  await page.goto(FEW);
   await page.click('text=Add a filter');
   await page.locator('#f-bbox').fill('25,60,24');
   await page.locator('#f-bbox').press('Enter');
@@ -122,8 +123,8 @@ pageTest('what is wrong with a value stands beside its field', async (page) => {
 });
 
 pageTest('a point with an image, posted by the form, is on page and map', async (page) => {
-  await withoutMap(page, '!location.search');
-  await page.goto(LIST);
+  await withoutMap(page, `!location.search.includes('bbox')`);
+  await page.goto(FEW);
   const form = page.locator('#add');
   await form.locator('summary').first().click();
   await form.getByLabel('lat').fill('-54.8');
@@ -175,7 +176,7 @@ pageTest('a form whose button is clicked twice posts once', async (page, service
     }
     await route.continue();
   });
-  await page.goto(LIST);
+  await page.goto(FEW);
   const form = page.locator('#add');
   await form.locator('summary').first().click();
   await form.getByLabel('lat').fill('-77.85');
@@ -208,7 +209,7 @@ pageTest(
       await route.fetch();
       noteStored!();
     });
-    await page.goto(LIST);
+    await page.goto(FEW);
     const form = page.locator('#add');
     await form.locator('summary').first().click();
     await form.getByLabel('lat').fill('-75.1');

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
+import { LIST } from '../support/client.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import { makeFolder, testUnless } from '../support/uvu.js';
@@ -29,6 +30,9 @@ const HOSTILE_RECORDS: readonly object[] = HOSTILE.map((text, index) => ({
   lon: LON,
   created_at: '2023-05-01T12:00:00Z',
 }));
+
+/** A list of few rows: the usual hundred cost as much as all else of a page without its map. */
+export const FEW: string = `${LIST}?page_size=5`;
 
 /** The service whose pages all tests of a file open, and which accepts points. */
 export interface Site extends OwnService {
