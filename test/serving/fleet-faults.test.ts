@@ -1,4 +1,6 @@
 import { createServer } from 'node:net';
+import { pino } from 'pino';
+import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import {
@@ -219,16 +221,13 @@ fleet.check('a start says what is wrong with the database, and never its passwor
     [`${good}?sslmode=require`, /does not support SSL|SSL|connection/],
     [fleet.database.address('postgres', port), /does not answer|CONNECT_TIMEOUT/],
   ];
+  const secrets = [PASSWORD, encodeURIComponent(PASSWORD), 'hunter2'];
   await Promise.all(
-    cases.map(async ([address, reason]) => {
-      const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
-      const given = { WAYPOST_JOURNAL: address, WAYPOST_LOG_LEVEL: 'debug' };
-      const { code, stdout, stderr } = await runCommand(flags, given);
-      assert.is(code, 1, stdout);
-      assert.match(stderr, reason);
-      for (const secret of [PASSWORD, encodeURIComponent(PASSWORD), 'hunter2']) {
-        assert.not.ok(`${stdout}${stderr}`.includes(secret), stderr);
-      }
+    cases.map(async ([address, reason], i) => {
+      const fail = i === 0 ? failedStart : failedOpening;
+      const [said, logged] = await fail(path, address);
+      assert.match(said, reason);
+      for (const secret of secrets) assert.not.ok((said + logged).includes(secret), said);
     }),
   );
   const unread = await refusal(startInstance(path, `${good}?keepalive=1`));
@@ -237,9 +236,29 @@ fleet.check('a start says what is wrong with the database, and never its passwor
   await post(service, 'one');
   const told = unread + JSON.stringify(service.logs) + (await service.get('/metrics')).text;
   assert.match(told, /journal opened/);
-  for (const secret of [PASSWORD, encodeURIComponent(PASSWORD)])
-    assert.not.ok(told.includes(secret));
+  for (const secret of secrets) assert.not.ok(told.includes(secret));
 });
+
+/** What a process that cannot start with this journal says of it, and what it logs. */
+async function failedStart(path: string, journal: string): Promise<[said: string, logged: string]> {
+  const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
+  const given = { WAYPOST_JOURNAL: journal, WAYPOST_LOG_LEVEL: 'debug' };
+  const { code, stdout, stderr } = await runCommand(flags, given);
+  assert.is(code, 1, stdout);
+  return [stderr, stdout];
+}
+
+/** The same of what opens the journal in such a process. */
+async function failedOpening(
+  snapshot: string,
+  journal: string,
+): Promise<[said: string, logged: string]> {
+  let logged = '';
+  const logger = pino({ level: 'debug' }, { write: (line: string) => (logged += line) });
+  const waits = { journalWait: 0, journalTimeout: 10_000, listenTimeout: 0 };
+  const opening = openConfiguredJournal({ snapshot, journal, ...waits }, { logger });
+  return [await refusal(opening), logged];
+}
 
 fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
   const { database } = fleet;

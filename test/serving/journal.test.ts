@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { isSnapshotName } from '../../src/reload/source/source.js';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
+import { startOwnService } from '../support/own-service.js';
 import { runCommand } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, makeFolder, pluck, refusal, test } from '../support/uvu.js';
@@ -82,23 +83,24 @@ test('a journal that another process owns is waited for, and then refused', asyn
 test('a start that fails ends the process, although it owns a journal by then', async () => {
   const folder = makeFolder();
   const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
+  const journal = join(folder, 'points.journal');
   writeFileSync(bad, 'garbage\n');
   writeFileSync(good, FIRST_NOTE);
-  const port = await listen(createServer());
-  const at = ['--host', '127.0.0.1', '--listen-timeout', '0', '--port'];
-  for (const [flags, reason] of [
-    [['--snapshot', bad, ...at, '0'], /bad: begins with/],
-    [
-      ['--snapshot', good, ...at, `${port}`],
-      new RegExp(
-        `^waypost: .*127\\.0\\.0\\.1:${port}: something else listens there; choose another --port.*\n$`,
-      ),
-    ],
-    [['--snapshot', good, ...at, '0', '--operations-port', `${port}`], /something else listens/],
+  const port = `${await listen(createServer())}`;
+  const taken = `127\\.0\\.0\\.1:${port}: something else listens there; choose another --port.*`;
+  const now = ['--listen-timeout', '0'];
+  const flags = ['serve', '--snapshot', good, '--host', '127.0.0.1', '--port', port];
+  const { code, stderr } = await runCommand([...flags, ...now], { WAYPOST_JOURNAL: '' });
+  assert.is(code, 1);
+  assert.match(stderr, new RegExp(`^waypost: .*${taken}\n$`));
+  // by what else it is made to fail, nothing is left that would keep a process alive
+  for (const [given, reason] of [
+    [['--snapshot', bad], /bad: begins with/],
+    [['--snapshot', good, '--operations-port', port], /something else listens/],
   ] as const) {
-    const { code, stderr } = await runCommand(['serve', ...flags], { WAYPOST_JOURNAL: '' });
-    assert.is(code, 1);
-    assert.match(stderr, reason);
+    const starting = startOwnService([...given, '--journal', journal, ...now]);
+    assert.match(await refusal(starting), reason);
+    await (await open(good, journal))!.close();
   }
 });
 
