@@ -104,13 +104,11 @@ export async function adopt(
   else if (old.length > 0) await prune(old, journal, logger);
 }
 
-/** Why a snapshot with this largest id leaves no ids for posts, if it does not. */
 function refusalOf(largest: number): string | undefined {
   if (largest <= LARGEST_ID) return undefined;
   return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
 }
 
-/** When the snapshot's record with an id was created. */
 function createdAtOf({ engine }: Generation, id: number): Microseconds | undefined {
   const { byId, byCreatedAt } = engine.dataset;
   const rank = rankOf(byId, id);

@@ -257,7 +257,6 @@ export function crcOf({ sequence, id, createdAt, record, key, movedFrom }: Post)
   return crc32(facts + record);
 }
 
-/** The sum of the posts' CRCs by {@link CRC_MASK}. */
 export function crcsOf(posts: readonly Post[]): number {
   return posts.reduce((sum, post) => sum + (crcOf(post) & CRC_MASK), 0);
 }

@@ -27,7 +27,6 @@ export type Identity = Readonly<
 export const REPLACED = 'another file had its name';
 const BESIDE = 'somebody removed or replaced the file beside it';
 
-/** Undefined where there is no file. */
 export function identityOf(path: string): Identity | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return undefined;

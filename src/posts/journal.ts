@@ -104,7 +104,6 @@ export interface Journal {
   read(after: number, limit: number): Promise<readonly Post[]>;
   /** Adds a listener, which hears of posts once they are durable. */
   changed(listener: Listener): void;
-  /** The post that a key was used for. */
   find(key: string): Promise<Post | undefined>;
   /**
    * Gives posts other ids, each under a new sequence, and tells nobody. Returns the new posts of
@@ -241,11 +240,10 @@ export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
 }
 
-/** What is wrong with a file or a database of a journal. */
 export type StoreFault =
   /** Another process owns it. */
   | 'locked'
-  /** The rights of the file or its folder are wanting. */
+  /** The rights of the file or its folder are lacking. */
   | 'unwritable'
   /** It is no journal, or a damaged one: people have to look at it. */
   | 'refused'

@@ -6,7 +6,6 @@ export interface Host {
   readonly port: number;
 }
 
-/** Where a database is, and who asks. */
 export interface DatabaseAddress {
   readonly hosts: readonly Host[];
   readonly database: string;
@@ -30,7 +29,6 @@ const TLS_MODES = {
   'verify-full': 'verify-full',
 } as const;
 
-/** Whether a journal's name is the address of a database. */
 export function isDatabaseAddress(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
 }

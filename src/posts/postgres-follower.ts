@@ -42,7 +42,6 @@ export class Follower {
     return this.standstill === undefined ? this.#told.sequence : this.head.lastSequence;
   }
 
-  /** How far listeners are behind. */
   get lag(): { readonly posts: number; readonly seconds: number } {
     const posts = Math.max(0, this.head.lastSequence - this.#told.sequence);
     return { posts, seconds: (performance.now() - this.#caughtUpAt) / 1000 };

@@ -56,7 +56,6 @@ export interface Link {
   ): Promise<readonly Row[]>;
   /** Rejects with {@link Uncertain} or {@link Refused}. */
   read<Row>(statement: string, values?: readonly Value[]): Promise<readonly Row[]>;
-  /** Calls back at each notification of a channel. */
   listen(channel: string, callback: () => void): Promise<void>;
   /** Runs with the connection that writes. */
   makeTables(work: (sql: Sql) => Promise<void>): Promise<void>;

@@ -43,7 +43,6 @@ export interface Head {
 export const COLUMNS = 'sequence, id, created_at, record, key, body, batch, moved_from';
 
 export interface BatchRow extends PostRow {
-  /** The name of the post's batch. */
   readonly batch: string;
 }
 

@@ -18,9 +18,8 @@ export function stepBack(priority: number = BACKGROUND_PRIORITY): void {
 const ENOUGH_BYTES = 128 * 1024 * 1024;
 
 /**
- * Makes V8 collect garbage, step by step, within a second or so. Shared memory is freed once every
- * thread has collected its references, and V8 does not count it: left alone, threads may keep old
- * generations for hours. A collection on demand would stop the thread for 15 to 30 ms.
+ * Makes V8 collect garbage within a second or so: it does not count shared memory, and left alone
+ * may keep old generations for hours. A collection on demand would stop the thread for 15 to 30 ms.
  */
 export function reclaimMemory(): void {
   // never written to, so that the system gives it no pages

@@ -72,7 +72,6 @@ export function createGeneration(parts: GenerationParts): Generation {
   };
 }
 
-/** The same generation with the first delta of its snapshot. */
 export function withDelta(generation: Generation, delta: Delta): Generation {
   const parts = { ...generation.parts, delta };
   return { ...generation, parts, delta, state: createStates(parts, generation.tag) };
@@ -106,7 +105,6 @@ export function identityOf({ tag, loadedAt, delta }: Generation): string {
   return `${tag} ${loadedAt} ${delta?.base}`;
 }
 
-/** Points of the snapshot and of its delta. */
 export function pointsServed({ count, delta }: Generation): number {
   return delta === undefined ? count : count + deltaLength(delta);
 }
@@ -168,9 +166,8 @@ export interface Current extends Health {
   readonly generation: Generation;
 }
 
-/** Serves what the cell holds, such as another thread. */
+/** Serves what the cell holds, such as another thread; `serve` resolves when it does. */
 export interface Follower {
-  /** Resolves when the follower serves the generation. */
   serve(generation: Generation): Promise<void>;
   hear(health: Health): void;
 }

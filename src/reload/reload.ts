@@ -174,7 +174,6 @@ export class Reloader {
     return decision;
   }
 
-  /** Tells what is stale, where that changed. */
   #show(stale: Refusal | undefined): void {
     const { current, logger } = this.#options;
     const before = this.#stale;
@@ -185,7 +184,6 @@ export class Reloader {
     if (stale === undefined && !current.isEmpty) logger.info('the newest snapshot is served');
   }
 
-  /** Builds a candidate, and serves it if it is good. */
   async #load(candidate: Candidate): Promise<void> {
     const { current, stats, logger, retryMs = RETRY_MS } = this.#options;
     const { path, identity } = candidate;

@@ -87,7 +87,6 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
   readonly #logger: Logger;
   readonly #lanes: readonly Lane[];
   readonly #waiting: Turns<Entry>;
-  /** By number. */
   readonly #exports = new Map<number, UnderWay>();
   #lastExport = 0;
   #newest: GenerationParts | undefined;
@@ -207,7 +206,6 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     }
   }
 
-  /** Drops the questions that nobody waits for any more. */
   #dropGone(): void {
     for (const { refuse } of this.#waiting.drop(({ waited }) => isGone(waited))) {
       refuse(tookTooLong());

@@ -11,7 +11,6 @@ export type Place = Server | { readonly fd: number };
 /** Those of Node's HTTP server. */
 export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 
-/** Between two tries. */
 const PAUSE_MS = 100;
 
 /**

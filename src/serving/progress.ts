@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import type * as cliProgress from 'cli-progress';
 import type { Progress } from '../formats/snapshot.js';
 
-/** A bar that shows how much is done, how fast, and how long the rest will take. */
 interface ProgressBar {
   readonly update: Progress;
   /** Ends the bar and its timer; may be called more than once. */

@@ -12,10 +12,7 @@ const SOCKETS = 'WAYPOST_SOCKETS';
 /** The first socket's descriptor, behind the standard streams and the channel. */
 const FIRST_SOCKET = 4;
 
-/**
- * Has glibc return blocks of 128 KiB and more to the system when they are freed. By itself it
- * learns to keep blocks of up to 32 MiB: a reload of 1M points left 170 MiB taken.
- */
+/** Has glibc give freed blocks of 128 KiB and more back; by itself it keeps those below 32 MiB. */
 const MALLOC = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
 
 /** A process that dies sooner than this is replaced after a pause. */
@@ -25,9 +22,8 @@ const PAUSE_MS = 1_000;
 const GRACE_MS = 2_000;
 
 /**
- * Keeps a process alive that serves with several threads, and passes signals on. Only a process can
- * be given one socket several times; threads cannot share one, since the first to end would close
- * it. Resolves with an exit code once a signal has ended the process, or the first never served.
+ * Keeps a process alive that serves with several threads, and passes signals on. Resolves with an
+ * exit code once a signal has ended the process, or the first process never served.
  */
 export async function supervise(settings: ServeSettings, logger: Logger): Promise<number> {
   const { host, workers, drainDelay, shutdownTimeout, listenTimeout } = settings;

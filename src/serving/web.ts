@@ -37,7 +37,6 @@ export interface Web {
   warmUp(dataset: Dataset): Promise<void>;
   /** Begins to take requests; resolves with the URL. */
   listen(place: Place): Promise<string>;
-  /** Finishes what is under way. */
   close(): Promise<void>;
 }
 
@@ -149,11 +148,7 @@ const SCATTER = 2_654_435_761;
 const POST = Buffer.from('{"lat":"60.17","lon":24.94,"comment":"Warm","tags":["up"]}');
 const HEADERS: readonly OutgoingHttpHeaders[] = [{}, { 'Accept-Encoding': 'gzip' }];
 
-/**
- * Asks this thread's web server all kinds of questions for `ms` milliseconds, so that V8 has
- * compiled its code before the first client comes. They come over a socket at 127.0.0.1, as those
- * of clients will. Posts are parsed and not sent: they would stay.
- */
+/** Asks a web server all kinds of questions over a socket, for `ms` milliseconds. */
 async function askItself(
   server: Server,
   dataset: Dataset,
@@ -169,6 +164,7 @@ async function askItself(
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   try {
     for (let turn = 0; !signal.aborted; turn++) {
+      // a post that is sent would stay
       readDraft(parseJsonBody(POST));
       for (const path of questionsOf(dataset, turn)) {
         const headers = { ...HEADERS[turn % HEADERS.length], host };

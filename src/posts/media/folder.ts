@@ -75,7 +75,6 @@ export async function removeFile(path: string): Promise<void> {
   }
 }
 
-/** The formats that an image may have. */
 export type Ending = 'jpg' | 'png';
 
 /** Characters that are kept of a client's name: with id and digest the address stays below 100. */

@@ -31,7 +31,6 @@ export class SharedRoom {
     this.#size = size;
   }
 
-  /** The sum of all guests. */
   get taken(): number {
     return this.#taken;
   }
@@ -98,7 +97,6 @@ export class Turns<Entry> {
     return this.#size >= this.#most;
   }
 
-  /** How many entries of a client wait. */
   of(client: string): number {
     return this.#lines.get(client)?.length ?? 0;
   }
@@ -132,7 +130,6 @@ export class Turns<Entry> {
     return undefined;
   }
 
-  /** Drops the entries that are gone; returns them. */
   drop(isGone: (entry: Entry) => boolean): Entry[] {
     const gone: Entry[] = [];
     for (const [client, line] of this.#lines) {

@@ -76,7 +76,6 @@ export function readTokenFile(path: string): readonly Entry[] {
   return entries;
 }
 
-/** The holders by the key of their token. */
 export function tableOf(entries: readonly Entry[]): TokenTable {
   return new Map(
     entries.map(({ key, user, name, isAdmin }) => [key, { user, name, isAdmin }] as const),

@@ -74,9 +74,7 @@ export interface Opened {
   close?(): Promise<void>;
 }
 
-/** Where snapshots come from. */
 export interface Source {
-  /** What it is called in messages. */
   readonly name: string;
   /** Whether a look waits for a server, which is no work for this machine. */
   readonly isRemote: boolean;
@@ -111,7 +109,6 @@ export interface RemotePart {
 
 /** A web server or a bucket. */
 export interface Store {
-  /** What it is called in messages. */
   readonly name: string;
   /** The files that may be served, the newest first. Throws an InputError where there is none. */
   list(signal: AbortSignal): Promise<readonly RemoteFile[]>;

@@ -38,7 +38,6 @@ export function watchPaths(
   let watched = '';
   let watchers: readonly FSWatcher[] = [];
 
-  /** Watches the folders that there are now. */
   function follow(): void {
     const folders = foldersOf(paths);
     const now = [...folders.values()].join();
