@@ -91,7 +91,7 @@ async function readService(
 }
 
 /** The name of a journal without the password of a database. */
-export function shownName(source: string): string {
+function shownName(source: string): string {
   return isDatabaseAddress(source) ? parseDatabaseAddress(source).name : source;
 }
 

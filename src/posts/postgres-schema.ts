@@ -141,7 +141,7 @@ export function newName(): string {
   return randomBytes(9).toString('base64url');
 }
 
-export interface Pruned {
+interface Pruned {
   /** Posts up to this sequence are gone, by this prune or an earlier one. */
   readonly pruned: number;
   readonly removed: number;

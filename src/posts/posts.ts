@@ -31,10 +31,10 @@ export interface PostRequest {
 }
 
 /** A point that was accepted: whoever has its sequence or a later one has the point. */
-export type Acknowledged = Pick<Post, 'id' | 'record' | 'sequence'>;
+type Acknowledged = Pick<Post, 'id' | 'record' | 'sequence'>;
 
 /** What became of a post. Plain data: threads pass it on. */
-export type PostReply =
+type PostReply =
   /** Durable, and visible to every request that begins from now on. */
   | ({ readonly kind: 'accepted' } & Acknowledged)
   /** The key was used before, with the same body, for this record. */
@@ -63,7 +63,7 @@ export class PostStats {
   deltas: { readonly state: DeltasState } | undefined;
 }
 
-export interface PostWriterParts {
+interface PostWriterParts {
   readonly journal: OwnJournal | SharedJournal;
   /** Where accepted points become visible, after the journal has them. */
   readonly visible: Pick<Deltas, 'reserve' | 'state'>;
@@ -194,7 +194,7 @@ function unavailable(reason: string): PostReply {
 }
 
 /** Times of creation, each later than all before, also when the system's clock is put back. */
-export interface PostClock {
+interface PostClock {
   /** Undefined beyond the year 2255, where microseconds are not exact. */
   next(): Timestamp | undefined;
 }

@@ -4,7 +4,7 @@ import { InputError } from '../model/quote.js';
 import { createGeneration, type Generation, type GenerationParts } from './current.js';
 import { CompanionError } from './decide.js';
 
-export interface BuildTask {
+interface BuildTask {
   readonly path: string;
   /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;

@@ -127,13 +127,13 @@ function unseenByUser(notifications: readonly Notification[]): Map<number, strin
 }
 
 /** Why the newest snapshot is not the one served. */
-export interface Stale {
+interface Stale {
   readonly reason: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
 }
 
-export interface Building {
+interface Building {
   readonly path: string;
   /** Milliseconds since the epoch. */
   readonly since: number;
@@ -145,7 +145,7 @@ export interface Building {
 /** Why no points are accepted before the first generation. */
 export const NOT_SERVED = 'nothing is served yet';
 
-export interface PostsHealth {
+interface PostsHealth {
   readonly accepted: boolean;
   /** Why not: without names of files. */
   readonly reason?: string;

@@ -25,7 +25,7 @@ export interface DeltasOptions {
 }
 
 /** Gives room back: the points have been appended by now, or never will be. */
-export type Release = () => void;
+type Release = () => void;
 
 export interface DeltasState extends DeltaSize {
   /** Of the served delta, which has `rows` and `bytes`. */

@@ -98,7 +98,7 @@ function filled(template: string, texts: Readonly<Record<string, string>>): stri
 }
 
 /** Phrases of one language: any `what` goes with any `where` and `close`. */
-export interface Voice {
+interface Voice {
   /** Has `{what}` and `{where}` in it. */
   readonly sentence: string;
   readonly space: string;

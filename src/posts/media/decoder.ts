@@ -76,7 +76,7 @@ async function decodeAside(
   }
 }
 
-export interface TurnLimits {
+interface TurnLimits {
   /** Of all addresses together. */
   readonly maxWaiting: number;
   /** Of one address, while others wait. */

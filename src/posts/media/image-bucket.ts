@@ -7,14 +7,14 @@ import { InputError } from '../../model/quote.js';
 import { type ImageStore, MediaUnavailable } from './folder.js';
 
 /** The conditional headers of a client's request. */
-export interface ImageConditions {
+interface ImageConditions {
   readonly Range?: string | undefined;
   readonly IfMatch?: string | undefined;
   readonly IfNoneMatch?: string | undefined;
 }
 
 /** An image in a bucket, or only the status that says why there is nothing to send. */
-export interface FoundImage
+interface FoundImage
   extends Partial<
     Pick<HeadObjectCommandOutput, 'ContentLength' | 'ContentRange' | 'ETag' | 'LastModified'>
   > {

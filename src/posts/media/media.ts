@@ -14,7 +14,7 @@ export interface CheckedImage {
   readonly name: string;
 }
 
-export interface MediaOptions {
+interface MediaOptions {
   readonly store: ImageStore;
   readonly incoming: string;
   readonly maxPixels: number;

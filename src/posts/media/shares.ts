@@ -1,5 +1,5 @@
 /** A holder of a part of a room. */
-export interface Guest {
+interface Guest {
   /** Takes more of the room; where it is full, another guest must leave, or this one. */
   grow(amount: number): void;
   leave(): void;

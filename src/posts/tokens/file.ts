@@ -18,7 +18,7 @@ import { InputError } from '../../model/quote.js';
 import { isObject, isWhole } from '../../model/units.js';
 
 /** The user that a token stands for. */
-export interface Holder {
+interface Holder {
   readonly user: number;
   /** The token's name for people; may be empty. */
   readonly name: string;
@@ -27,7 +27,7 @@ export interface Holder {
 }
 
 /** Holders by {@link tokenKey}: no table holds a token. */
-export type TokenTable = ReadonlyMap<string, Holder>;
+type TokenTable = ReadonlyMap<string, Holder>;
 
 /** The tokens that count now. Whoever keeps this object sees the next table, too. */
 export interface Tokens {

@@ -15,7 +15,7 @@ import {
   type Tell,
 } from './source.js';
 
-export interface AddressOptions {
+interface AddressOptions {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */
   readonly address: string;
   /** A local file that is read with every snapshot. */

@@ -14,7 +14,7 @@ import {
 } from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
-export interface LocalOptions extends WatchOptions {
+interface LocalOptions extends WatchOptions {
   /** A snapshot file, a folder whose newest whole file is served, or a folder and a pattern. */
   readonly path: string;
   /** A file that is read with every snapshot. */
@@ -24,7 +24,7 @@ export interface LocalOptions extends WatchOptions {
 }
 
 /** A file as it was when looked at; symbolic links are followed. */
-export interface FileState {
+interface FileState {
   /** Differs when another file took its place. */
   readonly inode: string;
   /** Differs whenever the file was written, replaced or its permissions changed. */

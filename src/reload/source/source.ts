@@ -99,7 +99,7 @@ export interface RemoteFile extends Omit<Candidate, 'identity'> {
 }
 
 /** A part of a file that is on its way. */
-export interface RemotePart {
+interface RemotePart {
   /** The byte that it begins with: 0 where the server sends all of it again. */
   readonly from: number;
   /** Bytes of the whole file; undefined where the server does not say. */
