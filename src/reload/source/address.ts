@@ -2,6 +2,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
+import type { Progress } from '../../formats/snapshot.js';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { stateIfAny } from './local.js';
@@ -12,7 +13,6 @@ import {
   type Source,
   type Store,
   startOf,
-  type Tell,
 } from './source.js';
 
 interface AddressOptions {
@@ -92,7 +92,7 @@ async function download(
   store: Store,
   file: RemoteFile,
   path: string,
-  tell: Tell,
+  tell: Progress,
   idleMs: number,
 ): Promise<void> {
   for (let has = 0; ; ) {

@@ -1,3 +1,5 @@
+import type { Progress } from '../../formats/snapshot.js';
+
 /** The checksum file of `name` is `name.sha256`. */
 export const CHECKSUM_SUFFIX = '.sha256';
 
@@ -59,8 +61,6 @@ export interface Candidate {
   readonly problem?: unknown;
 }
 
-export type Tell = (bytesRead: number, bytesTotal: number) => void;
-
 /** A candidate as a local file. */
 export interface Opened {
   readonly path: string;
@@ -84,7 +84,7 @@ export interface Source {
    */
   list(): Promise<readonly Candidate[]>;
   /** Makes a candidate of the last listing a local file. */
-  open(candidate: Candidate, tell: Tell): Promise<Opened>;
+  open(candidate: Candidate, tell: Progress): Promise<Opened>;
   /**
    * Calls `onChange` whenever there may be something new, more often rather than too rarely;
    * returns what ends it.
