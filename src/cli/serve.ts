@@ -41,18 +41,16 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
   obey(server);
 }
 
-type Running = Pick<RunningServer, 'look' | 'close'>;
-
 /**
  * Handles signals from the start: during the load a SIGHUP must not end the process, and a SIGTERM
  * must, also as the first process of a container. `obey` takes the server once it runs; `close`
  * ends it as a signal does.
  */
 function takeSignals(logger: Logger): {
-  obey(running: Running): void;
+  obey(server: RunningServer): void;
   close(signal: string): Promise<void>;
 } {
-  let running: Running | undefined;
+  let running: RunningServer | undefined;
   let isClosing = false;
   const close = async (signal: string): Promise<void> => {
     if (isClosing) return;
@@ -67,8 +65,8 @@ function takeSignals(logger: Logger): {
   process.on('SIGHUP', () => void running?.look(false));
   return {
     close,
-    obey(begun) {
-      running = begun;
+    obey(server) {
+      running = server;
     },
   };
 }

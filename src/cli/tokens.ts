@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { InputError } from '../model/quote.js';
-import { changeTokenFile, type Entry, readTokenFile, tokenKey } from '../posts/tokens/file.js';
-
-type NewToken = Omit<Entry, 'key' | 'created'>;
+import {
+  changeTokenFile,
+  type Entry,
+  type Holder,
+  readTokenFile,
+  tokenKey,
+} from '../posts/tokens/file.js';
 
 const RANDOM_BYTES = 32;
 /** Hexadecimal digits of a hash by which people name a token. */
@@ -12,7 +16,7 @@ const SHOWN_DIGITS = 12;
  * Adds a token to a file, which is made where there is none, and returns the token: it is shown
  * this once and kept nowhere.
  */
-export async function addToken(path: string, { user, name, isAdmin }: NewToken): Promise<string> {
+export async function addToken(path: string, { user, name, isAdmin }: Holder): Promise<string> {
   const token = randomBytes(RANDOM_BYTES).toString('base64url');
   const created = new Date().toISOString();
   const entry = { key: tokenKey(token), user, name, isAdmin, created };

@@ -18,7 +18,7 @@ import { InputError } from '../../model/quote.js';
 import { isObject, isWhole } from '../../model/units.js';
 
 /** The user that a token stands for. */
-interface Holder {
+export interface Holder {
   readonly user: number;
   /** The token's name for people; may be empty. */
   readonly name: string;
