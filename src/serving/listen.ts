@@ -20,7 +20,7 @@ const PAUSE_MS = 100;
 export async function openSocket(
   { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
   logger: Logger,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Server> {
   const until = performance.now() + listenTimeout;
   for (let round = 0; ; round++) {
@@ -33,17 +33,13 @@ export async function openSocket(
       return server;
     } catch (error) {
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-      const isOver = performance.now() > until || signal.aborted;
+      const isOver = performance.now() > until || signal?.aborted === true;
       if (!isTaken || isOver) throw new InputError(problemText(error, host, port));
     }
     const seconds = listenTimeout / 1000;
     if (round === 0) logger.warn({ host, port, seconds }, 'waiting for the port');
     await delay(PAUSE_MS, undefined, { signal }).catch(() => {});
   }
-}
-
-export function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
 }
 
 function problemText(error: unknown, host: string, port: number): string {

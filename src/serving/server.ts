@@ -29,8 +29,6 @@ import type { Web, WebStart } from './web.js';
 
 /** Connections of operators: few of them ask, and clients are to keep the others. */
 const OPERATORS_CONNECTIONS = 8;
-/** Nothing aborts the wait for a port: a signal ends the process. */
-const NEVER = new AbortController().signal;
 
 export interface RunningServer {
   /** For the log. */
@@ -122,7 +120,7 @@ async function start(
   await web.warmUp(current.generation.engine.dataset);
   const [own, ...others] = sockets;
   const address = await web.listen(
-    own === undefined ? await openSocket(settings, logger, NEVER) : { fd: own },
+    own === undefined ? await openSocket(settings, logger) : { fd: own },
   );
   const operations = await listenForOperators(start, service, log);
   const loadMs = Math.round(performance.now() - started);
@@ -185,7 +183,7 @@ async function listenForOperators(
   const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
   const own = { ...start, settings, counts: sharedArray(Int32Array, 1) };
   const web = await createWeb(own, service, log, 'operators');
-  const socket = await openSocket({ host, port, listenTimeout }, log.logger, NEVER);
+  const socket = await openSocket({ host, port, listenTimeout }, log.logger);
   return { operations: await web.listen(socket) };
 }
 

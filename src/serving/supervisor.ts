@@ -1,11 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import type { Server } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { descriptorOf } from '../http/answer/node-internals.js';
-import { openSocket, portOf } from './listen.js';
+import { openSocket } from './listen.js';
 
 /** The environment variable that tells a process how many sockets it was given. */
 const SOCKETS = 'WAYPOST_SOCKETS';
@@ -51,7 +51,7 @@ export async function supervise(settings: ServeSettings, logger: Logger): Promis
       throw error;
     });
     if (socket === undefined) return 0;
-    port = portOf(socket);
+    port = (socket.address() as AddressInfo).port;
     let ending: Promise<Ending>;
     try {
       if (closed.aborted) return 0;

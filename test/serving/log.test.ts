@@ -105,7 +105,7 @@ test('no address at all, or none of this machine, is refused by name', async () 
     ['203.0.113.1', /^Cannot listen on 203\.0\.113\.1:0: [^\n]+$/],
   ] as const) {
     const where = { host, port: 0, listenTimeout: 0 };
-    const opening = openSocket(where, pino({ level: 'silent' }), new AbortController().signal);
+    const opening = openSocket(where, pino({ level: 'silent' }));
     assert.match(await refusal(opening), reason);
   }
 });
