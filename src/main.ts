@@ -161,9 +161,8 @@ const generateCommand = program
   .option('--out <file>', '.waypost for native, .ndjson for NDJSON')
   .action(async (options: { points: number; seed: number; out: string }) => {
     demand(generateCommand, ['--points <number>', '--out <file>']);
-    const print = (line: string): void => console.log(line);
     const { generateSnapshot } = await import('./cli/generate.js');
-    await generateSnapshot({ ...options, print, signal: interruption() });
+    await generateSnapshot({ ...options, signal: interruption() });
   });
 
 const tokenCommand = program
@@ -227,7 +226,7 @@ journal
   .action(async (file: string, output: string, options: { after: number }) => {
     const { exportJournal } = await import('./cli/journal-posts.js');
     const print = (line: string): void => console.error(line);
-    await exportJournal(file, output, { ...options, stdout: process.stdout, print });
+    await exportJournal(file, output, { ...options, print });
   });
 
 journal

@@ -4,17 +4,16 @@ import type { Output } from '../formats/native/write-blocks.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
-import { type RunOptions, writeOutput } from './arguments.js';
+import { type RunOptions, tell, writeOutput } from './arguments.js';
 import { inventPoints } from './generate/notes.js';
 import { EXPORTED_AT } from './generate/places.js';
 import { writeSorted } from './pack.js';
 
-interface GenerateOptions extends Pick<RunOptions, 'progressTo' | 'signal'> {
+interface GenerateOptions extends Pick<RunOptions, 'print' | 'progressTo' | 'signal'> {
   readonly points: number;
   /** 0 to MAX_SEED: the same seed gives the same file. */
   readonly seed: number;
   readonly out: string;
-  readonly print: (line: string) => void;
 }
 
 /** Points between turns of signals and the bar; batches of this size die young as garbage. */
@@ -26,7 +25,7 @@ const BATCH_POINTS = 256;
  * file cannot be written.
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
-  const { points, out, print } = options;
+  const { points, out } = options;
   const write = writerOf(out);
   const bar = startProgress('Generating', options.progressTo, countPoints);
   const started = performance.now();
@@ -35,7 +34,8 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
     const bytes = await writeOutput(out, options, (output) => write(output, made, options));
     bar.stop();
     const seconds = (performance.now() - started) / 1000;
-    print(`${out}: ${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`);
+    const written = `${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`;
+    tell([`${out}: ${written}`], out, options);
   } finally {
     bar.stop();
   }

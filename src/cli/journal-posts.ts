@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { Readable, type Writable } from 'node:stream';
+import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import {
   BlockBuilder,
@@ -18,7 +18,7 @@ import { type Post, type Posted, postLine, readPostLine, StoreError } from '../p
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
 import { counted } from '../serving/progress.js';
-import { nameOf, writeOutput } from './arguments.js';
+import { nameOf, type RunOptions, writeOutput } from './arguments.js';
 
 /** The variable with the token that opens the posts of a service. */
 const TOKEN_VARIABLE = 'WAYPOST_ADMIN_TOKEN';
@@ -136,9 +136,8 @@ export async function* listJournal(source: string): AsyncGenerator<string, void,
   yield `${shownName(source)}: ${counted(posts.length, 'post')} of sequences up to ${through}, of the journal ${name}`;
 }
 
-interface ExportOptions {
+interface ExportOptions extends Pick<RunOptions, 'stdout'> {
   readonly after: number;
-  readonly stdout: Writable;
   readonly print: (line: string) => void;
 }
 
@@ -149,10 +148,10 @@ interface ExportOptions {
 export async function exportJournal(
   source: string,
   output: string,
-  { after, stdout, print }: ExportOptions,
+  { after, print, ...options }: ExportOptions,
 ): Promise<void> {
   const { name, posts, through } = await readPosts(source, after);
-  await writeOutput(output, { stdout }, async ({ put }) => {
+  await writeOutput(output, options, async ({ put }) => {
     for (const post of posts) await put(Buffer.from(postLine(post)));
   });
   const given = `pack --journal-through ${name}:${through}`;
