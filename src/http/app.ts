@@ -126,7 +126,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     else waiting.then(() => done(), done);
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    // by then Fastify has ended the response
+    // on the next tick Fastify has ended the response
     process.nextTick(() => context.note(reply.raw));
     addCommonHeaders(request, reply, context);
     const { observe = observeOther } = request.routeOptions.config ?? {};
@@ -146,7 +146,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     answerError(error ?? missing, reply, resource?.subject);
   };
   app.setErrorHandler((error: Error, request, reply) => fail(request, reply, error));
-  // methods that the router does not know end here whatever the address
+  // methods that the router does not know come here at any address
   app.setNotFoundHandler((request, reply) => fail(request, reply));
   if (audience !== 'clients') {
     addOperations(app, service, context.tokens, adminToken, audience === 'operators');

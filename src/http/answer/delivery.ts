@@ -67,7 +67,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
         onSent();
         finish(job, made, head!, compressed);
       });
-      // what is not compressed for want of a thread is not kept: the next one may find a thread
+      // not kept when sent plain for want of a thread: the next request may find one
       if (!isStarted) sendPlain();
     },
   };

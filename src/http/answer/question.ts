@@ -117,7 +117,7 @@ export interface Address {
   readonly description: string;
   readonly parameters: readonly Parameter[];
   readonly pathParameters?: readonly Parameter[];
-  /** What posts to the interface may be written in; all forms where absent. */
+  /** Media types of posts, as OPTIONS names them; all where absent. */
   readonly parses?: readonly string[];
   readonly actions?: object | undefined;
   readonly subject?: Subject;

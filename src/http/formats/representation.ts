@@ -26,7 +26,7 @@ export interface Page {
   readonly related?: readonly Link[];
   /** Values to choose from in filters, by parameter. */
   readonly offered?: () => Offered;
-  /** Whether the page would have more for whoever sends a token. */
+  /** Whether the page would show more to the user of a token. */
   readonly needsToken?: boolean;
   /** What finding the records took; undefined where nothing was searched. */
   readonly work?: QueryWork | undefined;

@@ -14,7 +14,6 @@ interface Asset {
 
 export const STATIC_PATH = '/static/';
 
-/** Hexadecimal digits of the digest in an address. */
 const HASH_DIGITS = 12;
 /** Names a file for debuggers that is not served. */
 const SOURCE_MAP = /\n\/\/# sourceMappingURL=.*\s*$/;

@@ -145,7 +145,7 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
   const set = pairs.filter(({ name }) => FILTERS.has(name));
   const filtering = queryString(set);
-  // the map needs places, and popups all the rest, whatever the table shows
+  // all fields: the map needs places, and popups the rest, whatever the table shows
   const whole = pairs.filter(({ name }) => name !== 'fields');
   const points = inFormat('json', path, whole);
   const changes = queryString([...set, { name: 'fields', value: 'id' }]);

@@ -219,7 +219,7 @@ function place(rings: readonly Float64Array[]): Polygon {
   const extents = rings.map(extentOf);
   const crosses = extents.some(({ west, east }) => west < -HALF || east > HALF);
   if (!crosses) return { rings, crosses };
-  // the polygon begins east of -180, so that the antimeridian is 180 where it begins there
+  // the outer ring begins east of -180: its first antimeridian is 180
   const first = extents[0]!;
   const turn = Math.floor((HALF - first.west) / TURN) * TURN;
   move(outer!, turn);

@@ -92,7 +92,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     questions: readonly ReadQuestion[],
     response: ServerResponse,
   ): AsyncGenerator<Buffer, void, undefined> {
-    // lines are written where they are sent from; the second half takes the last of a chunk
+    // lines are written where they are sent from; the second half takes the end of a last line
     const chunk = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
     let filled = 0;
     const memory: BodyMemory = {

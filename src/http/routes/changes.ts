@@ -153,7 +153,7 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
       break;
     }
     stats.streamed += parts.length;
-    // behind the last row there may be posts that were passed over
+    // behind the last row there may be sequences without a row
     const passed = next === length ? lastSequence(delta, length) : delta.sequence[next - 1]!;
     return { bytes: Buffer.concat(parts), cursor: Math.max(cursor, passed) };
   }
