@@ -28,13 +28,13 @@ export interface FileEncoder {
 }
 
 /** The points that an export is made from; they stay to its end. */
-export interface ExportSource {
+interface ExportSource {
   readonly engine: Engine;
   readonly delta: Delta | undefined;
   readonly length: DeltaRow;
 }
 
-export interface Piece {
+interface Piece {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly isLast: boolean;
 }

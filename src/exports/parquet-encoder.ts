@@ -130,7 +130,7 @@ function geoMetadata(bbox: readonly number[]): KeyValue {
 
 const MAX_UINT32 = 0xffff_ffff;
 
-export type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
+type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 
 /** Parses the records of a page, without lone surrogates; some 2 µs each. */
 function parseRecords(page: FetchedPage): ParsedRecord[] {

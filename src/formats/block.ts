@@ -36,7 +36,7 @@ export interface PointBlock extends ColumnBlock {
   readonly records: Uint8Array;
 }
 
-export type ColumnName = 'id' | 'lat' | 'lon' | 'createdAt' | 'modifiedAt' | 'length';
+type ColumnName = 'id' | 'lat' | 'lon' | 'createdAt' | 'modifiedAt' | 'length';
 
 export const COLUMN_NAMES: readonly ColumnName[] = [
   'id',

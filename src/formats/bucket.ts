@@ -2,7 +2,7 @@ import type { _Object, paginateListObjectsV2, S3 } from '@aws-sdk/client-s3';
 import { InputError } from '../model/quote.js';
 
 /** A bucket of S3 or of a compatible store, and what an address names in it. */
-export interface Bucket {
+interface Bucket {
   readonly client: S3;
   readonly name: string;
   /** A key, or a prefix of keys. */

@@ -24,7 +24,7 @@ export interface DatasetParts extends Orders {
 }
 
 /** The rows of one kd-tree, as geokdbush asks a KDBush for them. */
-export interface Tree extends Pick<DatasetParts, 'coords' | 'ids'> {
+interface Tree extends Pick<DatasetParts, 'coords' | 'ids'> {
   readonly nodeSize: number;
 }
 

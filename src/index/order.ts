@@ -22,7 +22,7 @@ export interface RankRange {
 const BUCKETS = 1 << 16;
 
 /** Memory that a sort needs beside its result; the next sort may use it again. */
-export interface SortMemory {
+interface SortMemory {
   readonly rows: Uint32Array;
   readonly digits: Uint16Array;
 }

@@ -101,7 +101,7 @@ const LEAST_SHIFT = 10;
  * Two-dimensional prefix sums over a grid on the ranks of two orders, where a row is a point whose
  * coordinates are its two ranks. Four look-ups count the rows of a rectangle of whole cells.
  */
-export interface CrossTable {
+interface CrossTable {
   /** A line of the grid stands at each multiple of 2^shift, and one behind the last rank. */
   readonly shift: number;
   /** Cells in each direction. */
@@ -132,7 +132,7 @@ export function buildCrossTable(first: Order, second: Order): CrossTable {
   return { shift, cells, below };
 }
 
-export interface CrossView {
+interface CrossView {
   readonly table: CrossTable;
   /** Whether the order that it is read along is the table's second one. */
   readonly isTurned: boolean;

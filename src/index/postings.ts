@@ -168,7 +168,7 @@ export interface Attributes {
 }
 
 /** Distinct texts, sorted by their bytes, in shared memory; numbered from 0. */
-export interface Texts {
+interface Texts {
   /** The texts end to end, as JSON has them between its quotes. */
   readonly bytes: Uint8Array;
   readonly ends: Uint32Array;

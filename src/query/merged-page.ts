@@ -14,7 +14,7 @@ const COMPARE = 15; // with a row
 const PLACE = 30; // put into the page, or passed before it
 
 /** Takes a page of the dataset's own `count` matches in ascending order. */
-export interface OwnMatches {
+interface OwnMatches {
   readonly count: number;
   take(scratch: Scratch, places: Places): void;
 }

@@ -3,7 +3,7 @@ import { copyBytes } from '../model/memory.js';
 import { EXTENT } from './grid.js';
 
 /** A property of a feature; numbers are whole. */
-export type Value = string | number | boolean;
+type Value = string | number | boolean;
 
 /** The number of a key or a value in a layer. */
 export type Place = number & { readonly brand?: 'place in a layer' };

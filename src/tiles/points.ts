@@ -150,7 +150,7 @@ function memberWriter(
 export const MOST_RECORD_BYTES: number = 4 * 2 ** 20;
 
 /** Rows, of which the first `fitting` have their records read: `bytes` bytes. */
-export interface Budgeted {
+interface Budgeted {
   readonly rows: Int32Array;
   readonly fitting: number;
   readonly bytes: number;

@@ -22,7 +22,7 @@ for (const [kind, bytes] of ['', ' \t\r\n', '0123456789+-.eEtrufalsn,:"', '{[', 
   for (const byte of Buffer.from(bytes)) KINDS[byte] = kind;
 }
 
-export type ListName = 'array' | 'results' | 'features';
+type ListName = 'array' | 'results' | 'features';
 
 /** What stands before a list of records, with up to some 200 bytes of white space. */
 const LIST_KEY = /[{,]\s*"(results|features)"\s*:\s*$/;

@@ -21,7 +21,7 @@ export type Driver = 'region' | 'createdAt' | 'modifiedAt' | 'cells';
  */
 export type AccessPath = 'walk' | 'mark' | 'cells' | 'select';
 
-export type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
+type Form = 'all' | 'windows' | 'runs' | 'rows' | 'bits';
 
 // nanoseconds a row, rounded from bench/query: only their ratios matter
 export const NEIGHBOUR = 2; // the next row in memory
@@ -73,7 +73,7 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best));
 }
 
-export interface PathFacts {
+interface PathFacts {
   readonly length: number;
   /** The number of windows to test a row by. */
   readonly tests: number;

@@ -19,7 +19,7 @@ export interface Scratch {
 }
 
 /** Matches as a bit for each row. */
-export interface Marks {
+interface Marks {
   /** All zero between queries. */
   readonly bits: Int32Array;
   isUsed: boolean;
