@@ -22,7 +22,7 @@ import {
 } from './format.js';
 
 /** Makes an error with the file and the frame's place in it. */
-export type Fail = (reason: string) => InputError;
+type Fail = (reason: string) => InputError;
 
 interface Columns {
   readonly block: ColumnBlock;
@@ -30,7 +30,7 @@ interface Columns {
   readonly recordsCrc: number;
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
 // 64-bit integers that are inexact as numbers are out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
@@ -165,7 +165,6 @@ export function readNotifications(fields: Fields, fail: Fail): readonly Notifica
 }
 
 function checkNotification(item: unknown, fail: Fail): Notification {
-  asFields(asFields(item, 'it', fail)['comment'], 'comment', fail);
   const result = readNotification(item, { complete: true });
   if ('id' in result) return result;
   const [{ field, reason }] = result as readonly [Problem];
@@ -208,11 +207,6 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
   if (total !== recordsSize) {
     throw fail(`the column length adds up to ${total}, records_size is ${recordsSize}`);
   }
-}
-
-function asFields(value: unknown, name: string, fail: Fail): Fields {
-  if (!isObject(value)) throw fail(`${name} must be a map`);
-  return value;
 }
 
 function wholeNumber(fields: Fields, key: string, fail: Fail): number {
