@@ -6,13 +6,10 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
-import type { ReadOptions, SnapshotReader, TwoPassReader } from '../snapshot.js';
+import type { ReadOptions, SnapshotReader } from '../snapshot.js';
 
 /** Opens a snapshot file of any format. Throws an InputError where there is none. */
-export async function openSnapshot(
-  path: string,
-  options: ReadOptions,
-): Promise<SnapshotReader | TwoPassReader> {
+export async function openSnapshot(path: string, options: ReadOptions): Promise<SnapshotReader> {
   // native files need no parsers of rows, which take long to load
   if (isNative(path)) return openNative(path, options);
   const { RowsReader } = await import('../rows/reader.js');

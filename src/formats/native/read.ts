@@ -47,11 +47,6 @@ import {
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
-export interface NativeReader extends TwoPassReader {
-  readonly origin: string;
-  readonly digest: string;
-}
-
 /**
  * Opens a native snapshot and checks its header and footer: one cut short is refused at once. All
  * reading is synchronous. Throws an InputError for whatever is wrong.
@@ -59,7 +54,7 @@ export interface NativeReader extends TwoPassReader {
 export function openNative(path: string, options: ReadOptions): NativeReader {
   const file = new FrameFile(path);
   try {
-    return new Reader(file, readEnds(file), options.onProgress);
+    return new NativeReader(file, readEnds(file), options.onProgress);
   } catch (error) {
     file.close();
     throw error;
@@ -71,7 +66,7 @@ interface RecordsPlace extends FramePlace {
   readonly lengths: Uint32Array;
 }
 
-class Reader implements NativeReader {
+export class NativeReader implements TwoPassReader {
   readonly format = 'native';
   readonly count: number;
   readonly origin: string;
