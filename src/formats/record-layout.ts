@@ -113,12 +113,8 @@ export class UnstoredRecord {
   }
 }
 
-export function storeTexts(texts: RecordTexts): Buffer {
-  return new UnstoredRecord(texts).store();
-}
-
 export function storePoint(point: Point): Buffer {
-  return storeTexts(textsOf(point));
+  return new UnstoredRecord(textsOf(point)).store();
 }
 
 const COMMA = 0x2c;

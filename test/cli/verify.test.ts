@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
-import { storePoint, storeTexts } from '../../src/formats/record-layout.js';
+import { storePoint, UnstoredRecord } from '../../src/formats/record-layout.js';
 import { writeAll } from '../../src/formats/system-files.js';
 import type { RecordTexts } from '../../src/model/point.js';
 import { renderPoint } from '../../src/model/point.js';
@@ -166,7 +166,8 @@ test('a record that is not what the API renders, or not what its columns say, is
   const folder = makeFolder();
   for (const [index, [record, why]] of RECORDS.entries()) {
     const path = join(folder, `${index}.waypost`);
-    const stored = record instanceof Buffer ? record : storeTexts({ ...TEXTS, ...record });
+    const stored =
+      record instanceof Buffer ? record : new UnstoredRecord({ ...TEXTS, ...record }).store();
     writeNative(path, [recordBlock(stored)]);
     await says(path, 1, [/record 1 \(id 5\): /, why]);
   }

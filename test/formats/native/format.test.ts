@@ -8,7 +8,7 @@ import { verify } from '../../../src/cli/verify.js';
 import { openSnapshot } from '../../../src/formats/files/open.js';
 import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
-import { isStored, storePoint, storeTexts } from '../../../src/formats/record-layout.js';
+import { isStored, storePoint, UnstoredRecord } from '../../../src/formats/record-layout.js';
 import type { Watermark } from '../../../src/formats/snapshot.js';
 import type { RecordTexts } from '../../../src/model/point.js';
 import { InputError } from '../../../src/model/quote.js';
@@ -303,10 +303,10 @@ test('a head that says more than its lengths says what is true', () => {
     ...{ createdAt: time, modifiedAt: time },
   };
   for (const comment of ['', 'c'.repeat(2 ** 14)]) {
-    const stored = storeTexts({ ...good, comment });
+    const stored = new UnstoredRecord({ ...good, comment }).store();
     assert.ok(isStored(stored, 0, stored.length));
     for (const key of ['id', 'createdBy'] as const) {
-      const long = storeTexts({ ...good, comment, [key]: '1'.repeat(17) });
+      const long = new UnstoredRecord({ ...good, comment, [key]: '1'.repeat(17) }).store();
       assert.not.ok(isStored(long, 0, long.length), key);
     }
     for (const flag of [8, 32, 64]) {
