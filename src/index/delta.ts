@@ -57,8 +57,8 @@ export interface AcceptedPoint {
 const COLUMNS = ['id', 'createdAt', 'modifiedAt', 'sequence', 'flags', 'createdBy'] as const;
 
 /** Makes an empty delta. The system gives it memory only where something is written. */
-export function createDelta(capacity: DeltaSize, base = 0): Delta {
-  return allocateDelta(capacity, base, Number.NEGATIVE_INFINITY);
+export function createDelta(capacity: DeltaSize): Delta {
+  return allocateDelta(capacity, 0, Number.NEGATIVE_INFINITY);
 }
 
 /** Makes the delta of a merge of the rows below `merged`: it begins with the rows from there on. */

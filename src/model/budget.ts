@@ -1,23 +1,18 @@
-/** The access path of an empty page. */
-const NO_PATH = 'nothing';
-
 /** What a question may cost at once, in nanoseconds by the planner's costs. */
 export const AT_ONCE = 1_000_000;
 
 /** The most nanoseconds of a loop between two charges. */
 const STRETCH = 100_000;
 
-class BudgetExceeded extends Error {}
-
 /** What {@link Budget.charge} throws: one object, since a stack costs microseconds. */
-export const EXCEEDED: Error = new BudgetExceeded('The budget is used up.');
+export const EXCEEDED: Error = new Error('The budget is used up.');
 
 /** What a question may still cost, in nanoseconds by the planner's costs, not by the clock. */
 export class Budget {
   /** Rows that were looked at one by one so far. */
   looks = 0;
-  /** An access path of the planner, `slice` of an order, `outwards` or `distances`. */
-  accessPath: string = NO_PATH;
+  /** An access path of the planner, `slice` of an order, `outwards`, `distances` or `nothing`. */
+  accessPath = 'nothing';
   /** The most cost of a loop between two charges. */
   readonly stretch: number;
   readonly #amount: number;

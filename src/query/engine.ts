@@ -126,10 +126,7 @@ function takePage(
   if (isDescending) scratch.page.subarray(0, to - from).reverse();
 }
 
-interface Place extends Pick<PageRows, 'page' | 'pageCount'> {
-  readonly from: number;
-  readonly to: number;
-}
+type Place = Pick<PageRows, 'page' | 'pageCount'> & Places;
 
 /** The place of a page among `count` matches; undefined for a page behind the last one. */
 export function locate(
