@@ -10,23 +10,22 @@ const MARK_BYTES = Buffer.from(MARK);
 /** Shorter texts are decoded otherwise, and keep their marks. */
 const LONG_TEXT_BYTES = 64;
 
-// known to msgpackr as a Date, which would lose the microseconds; it has one registry for all
-// decoders
+// msgpackr would make a Date, without microseconds; its extensions are those of all decoders
 addExtension({ type: TIMESTAMP_TYPE, unpack: timestampText });
 
 /**
- * Maps in MessagePack: one after the other, or as one array. A timestamp of the format becomes ISO
- * text. A value that cannot be decoded breaks the file, as nothing tells where the next one begins.
+ * Reads maps, one after the other or as one array. A MessagePack timestamp becomes ISO text. A value
+ * that cannot be decoded breaks the file: nothing tells where the next one begins.
  */
 export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
-  // with `structures`, what msgpackr writes with its own extension for records can be read, too
+  // `structures` makes it read msgpackr's extension for records, too
   const unpackr = new Unpackr({
     mapsAsObjects: true,
     int64AsType: 'number',
     structuredClone: false,
     structures: [],
   });
-  // bytes not decoded yet, where they begin in the file, and how many make a try worth while
+  // bytes not decoded yet, where they begin in the file, and how many to wait for
   let rest: Uint8Array[] = [];
   let size = 0;
   let position = 0;
@@ -63,7 +62,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
     rest = [bytes.subarray(done)];
     size = bytes.length - done;
     position += done;
-    // trying again only once they have doubled keeps the work linear
+    // the next try waits until the bytes have doubled, which keeps the work linear
     enough = 2 * size;
     if (failure !== undefined && !('incomplete' in failure && failure.incomplete === true)) {
       throw broken(failure.message);
@@ -87,7 +86,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
   }
 }
 
-/** How many values the array has, and how many bytes say so; [Infinity, 0] where it is no array. */
+/** The number of values of the array, and the bytes of its head; [Infinity, 0] without an array. */
 function readArrayHeader(bytes: Buffer): [count: number, size: number] {
   const first = bytes[0] ?? 0;
   if (first >> 4 === 0x9) return [first & 0x0f, 1];
@@ -105,7 +104,7 @@ function readRow(place: number, value: unknown, bytes: Buffer): Row {
   return { place, value: bytes.includes(MARK_BYTES) ? withMarks(value, bytes) : value };
 }
 
-/** Puts a byte order mark back that begins a long text: the decoder may have dropped it. */
+/** Restores the byte order mark at the start of a long text, which the decoder may have dropped. */
 function withMarks(value: unknown, bytes: Buffer): unknown {
   if (typeof value === 'string') {
     const packed = pack(MARK + value);
@@ -129,7 +128,7 @@ function countReplacements(value: unknown): number {
   return count;
 }
 
-/** Seconds since the epoch in 32, 34 or 64 bits, the latter two beside nanoseconds. */
+/** Reads seconds of 32 bits, or nanoseconds and seconds of 34 or 64 bits. */
 function timestampText(data: Uint8Array): string {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.length);
   let seconds = Number.NaN;

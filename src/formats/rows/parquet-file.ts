@@ -14,7 +14,7 @@ import { endOfThrift, type Levels } from './parquet-guard.js';
 import { BrokenRows } from './row.js';
 import type { RowFile } from './row-file.js';
 
-/** What stands behind the metadata: their length and the mark. */
+/** The last bytes of a file: the length of the metadata, and the mark. */
 const TAIL_BYTES = 8;
 const MARK = 'PAR1';
 /** Row groups of a file of notes have some 2,000 bytes of metadata each. */
@@ -34,7 +34,7 @@ export interface Column {
 
 export interface RowGroup {
   readonly rows: number;
-  /** Of all columns, also those that are not read. */
+  /** By {@link Column.index}, with columns that are not read. */
   readonly chunks: readonly (Chunk | undefined)[];
 }
 
@@ -69,7 +69,7 @@ export function readParquetFile(source: RowFile): ParquetFile {
   }
 }
 
-/** The metadata, which stand at the end of the file, with what stands behind them. */
+/** The end of the file, from the metadata on. */
 function readEnd(source: RowFile): Uint8Array {
   const { size } = source;
   const tail =
@@ -89,7 +89,7 @@ function readEnd(source: RowFile): Uint8Array {
   return new Uint8Array(end);
 }
 
-/** The columns that have values, each with the groups that it is in. */
+/** The columns that have values, each as its path from the root. */
 function leavesOf(schema: readonly SchemaElement[]): SchemaElement[][] {
   if (schema.length > MAX_COLUMNS) {
     throw new BrokenRows(
@@ -135,7 +135,7 @@ function chooseColumns(
       const element = { ...path.at(-1)!, logical_type: { type: 'GEOMETRY' as const } };
       columns.push({ field: 'geometry', name, index, path: [path[0]!, element], levels });
     } else if (!isRecordKey(fields[index]!)) {
-      // the box of each geometry, by which others find rows
+      // GeoParquet's box of each geometry
       if (name !== 'bbox') unknown.add(name);
     } else if (repeated > 1 || (repeated === 0 && path.length > 2)) {
       throw new BrokenRows(`its column "${name}" is nested: neither a value nor a list of values`);
@@ -146,7 +146,7 @@ function chooseColumns(
   return { columns, unknown: [...unknown] };
 }
 
-/** The column of points that GeoParquet names, and what is wrong with its coordinates. */
+/** The column of points that GeoParquet names, and why its coordinates are not degrees. */
 function geometryOf(
   leaves: readonly SchemaElement[][],
   names: readonly string[],
@@ -176,7 +176,7 @@ function parsed(json: string | undefined): unknown {
   }
 }
 
-/** Where the pages of a column stand; undefined for one that cannot be read, as of another file. */
+/** Where the pages of a column chunk stand; undefined where that is outside of this file. */
 function chunkOf(
   { file_path, meta_data: meta }: FileMetaData['row_groups'][number]['columns'][number],
   size: number,

@@ -17,17 +17,17 @@ import { checkPage, countOf, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parqu
 import { BrokenRows, NOT_UTF8, TOO_LONG, utf8Of } from './row.js';
 import type { RowFile } from './row-file.js';
 
-/** The head of a page has statistics, cut by every writer that is known. */
+/** Page headers hold statistics, which known writers truncate. */
 const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_HEADER_VALUES = 100;
-/** What a value takes in memory at least: a page of a few bytes may have millions of one. */
+/** Bytes of memory a value takes at least: a tiny page may repeat one value millions of times. */
 const VALUE_BYTES = 8;
-/** Values by which a list may go on: a record with more of them would be longer than one may be. */
+/** Values that a list may have: with more, its record would be too long. */
 const MAX_LIST = 2 ** 18;
 
 type Decoder = Parameters<typeof readPage>[2];
 
-/** Page by page; a list in a row is an array. Memory is bounded by the largest page. */
+/** The values of a column chunk, page by page; a list is an array. Memory holds one page. */
 export async function* readPages(
   source: RowFile,
   column: Column,
@@ -37,7 +37,7 @@ export async function* readPages(
   const decoder = decoderOf(column, meta);
   const isList = column.levels.repetition > 0;
   let dictionary: DecodedArray | undefined;
-  // a list may go on in the next page
+  // the last list of a page, which the next page may continue
   let held: DecodedArray = [];
   let heldValues = 0;
   for (let at = from; at < to; ) {
@@ -55,7 +55,7 @@ export async function* readPages(
     const page = uncompress(header, packed, meta.codec);
     checkPage(header, page, column.levels, dictionary !== undefined);
     spend(page.length + VALUE_BYTES * countOf(header));
-    // what was uncompressed is the page now, levels included
+    // for the reader the page is uncompressed, its levels included
     const plain = {
       ...header,
       compressed_page_size: page.length,
@@ -100,7 +100,7 @@ function decoderOf({ name, path }: Column, meta: ColumnMetaData): Decoder {
   };
 }
 
-/** The bytes of a page as they were before compression, which leaves levels of version 2 alone. */
+/** The uncompressed bytes of a page. Version 2 never compresses levels. */
 function uncompress(
   { uncompressed_page_size: size, data_page_header_v2: v2 }: PageHeader,
   packed: Buffer<ArrayBuffer>,
@@ -127,7 +127,7 @@ function uncompress(
 function decompress(packed: Uint8Array, size: number, codec: ColumnMetaData['codec']): Uint8Array {
   switch (codec) {
     case 'SNAPPY':
-      // its decoder would answer with what is left of the page before
+      // for a wrong size, the decoder's memory would still hold the page before
       if (snappySize(packed) !== size) throw new BrokenRows('a page is of another size');
       return compressors.SNAPPY!(packed, size);
     case 'GZIP':
@@ -155,7 +155,7 @@ function snappySize(packed: Uint8Array): number {
   return size;
 }
 
-/** A value that cannot be read: a problem of its record alone. */
+/** Stands for a value that cannot be read, a problem of its record alone. */
 export class Unreadable {
   readonly reason: string;
 
@@ -170,7 +170,7 @@ export interface Place {
   readonly lat: number;
 }
 
-/** What the values of a column become: times become text, with an offset where they are of UTC. */
+/** Parsers of a column's values. Times become text, with an offset where they are of UTC. */
 function parsersOf({ logical_type: logical }: SchemaElement): ParquetParsers {
   const isLocal = logical?.type === 'TIMESTAMP' && !logical.isAdjustedToUTC;
   const time = (micros: bigint): string => timeText(Number(micros), isLocal);
@@ -187,11 +187,11 @@ function parsersOf({ logical_type: logical }: SchemaElement): ParquetParsers {
   };
 }
 
-/** As records have it in this field; undefined for none. Text is read as that of CSV is. */
+/** The value as records have it in this field; undefined for null. Text is read as in CSV. */
 export function cellValue(field: string, value: unknown): unknown {
   if (value === null) return undefined;
   if (typeof value === 'string') return readCell(field, value);
-  // a number that is rounded may be another one
+  // as text where a number would be rounded
   if (typeof value === 'bigint')
     return Number.isSafeInteger(Number(value)) ? Number(value) : `${value}`;
   return value;
@@ -206,7 +206,7 @@ function timeText(micros: number, isLocal: boolean): string {
 const OFFSET = '+00:00';
 
 function text(bytes: Uint8Array | undefined): string | Unreadable {
-  // of a dictionary that is longer than its page says
+  // the dictionary has fewer entries than its page says
   if (bytes === undefined) return new Unreadable('is missing');
   if (bytes.length > MAX_RECORD_BYTES) return new Unreadable(TOO_LONG.reason);
   return utf8Of(bytes) ?? new Unreadable(NOT_UTF8);

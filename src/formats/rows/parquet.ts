@@ -7,17 +7,17 @@ import { BrokenRows, type Row } from './row.js';
 import type { RowFile } from './row-file.js';
 
 const BATCH = 1_024;
-/** What a row counts for at least, in bytes. */
+/** Bytes that a row counts for, its texts apart. */
 const ROW_BYTES = 64;
-/** How much longer what a file holds may be than the file. */
+/** A file may hold this many times its bytes, and {@link FREE_EXPANSION} besides. */
 const MAX_EXPANSION = 1_024;
 const FREE_EXPANSION = 64 * 1024 * 1024;
 
 /**
- * The records of a Parquet or GeoParquet file, some pages of a row group at a time. Columns are
- * told by their names, as those of CSV are; without latitude and longitude the place is that of
- * the geometry. A value that cannot be read is a problem of its record, a damaged page breaks the
- * file. `place` is the number of the record.
+ * Reads the records of a Parquet or GeoParquet file, a batch of a row group at a time. Columns are
+ * told by name, as those of CSV; without latitude and longitude the geometry gives the place. A
+ * value that cannot be read is a problem of its record, a damaged page breaks the file. `place` is
+ * the number of the record.
  */
 export async function* readParquet(source: RowFile, onProgress?: Progress): AsyncGenerator<Row[]> {
   await source.hash();
@@ -36,7 +36,7 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   };
   let place = 0;
   for (const [index, group] of file.groups.entries()) {
-    // pyarrow writes one for a table without rows
+    // pyarrow writes an empty row group for an empty table
     if (group.rows === 0) continue;
     const begun = place;
     for await (const values of readGroup(source, file, group, spend, index + 1, place)) {
@@ -54,10 +54,10 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   onProgress?.(source.size, source.size);
 }
 
-/** Takes bytes that were uncompressed and repeated: a small file may announce terabytes. */
+/** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
 type Spend = (bytes: number) => void;
 
-/** The values of a column that were read and not taken yet. */
+/** The values of a column in a row group, read page by page. */
 class Values {
   readonly column: Column;
   readonly #pages: AsyncGenerator<DecodedArray>;
@@ -69,7 +69,7 @@ class Values {
     this.#pages = pages;
   }
 
-  /** How many there are; none at the end of the group. */
+  /** Returns how many values can be taken, 0 at the end of the group. */
   async fill(): Promise<number> {
     while (this.#at === this.#page.length) {
       const { value, done } = await this.#pages.next();
@@ -83,13 +83,13 @@ class Values {
   next(): unknown {
     let value: unknown = this.#page[this.#at++];
     if (value === undefined) throw new BrokenRows('refers to a value that its dictionary lacks');
-    // a group around a list, which may be absent, has it in a list of its own; `flat` takes 0.7 us
+    // a list within an optional group comes wrapped in another list; `flat` takes 0.7 µs a value
     while (Array.isArray(value) && Array.isArray(value[0])) [value] = value;
     return value;
   }
 }
 
-/** The records of a row group, numbered behind `place`. */
+/** The records of a row group, the first of them number `place` + 1. */
 async function* readGroup(
   source: RowFile,
   { columns, unknown }: ParquetFile,

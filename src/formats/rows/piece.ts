@@ -4,12 +4,12 @@ import { BlockBuilder, columnsOf, MAX_RECORD_BYTES, type PointBlock } from '../b
 import { RenderedPoint } from './canonical.js';
 import { MAX_SHOWN, type Row, UnknownKeys } from './row.js';
 
-/** The points of a stretch of a file, and what is wrong in it. Plain data: threads pass it on. */
+/** The points of a part of a file, and its problems. Plain data, for messages between threads. */
 export interface Piece {
   readonly block: PointBlock | undefined;
-  /** Where each point of the block stands in the file. */
+  /** Lines or record numbers of the block's points. */
   readonly places: Float64Array;
-  /** Of the first invalid records, in the order of the file. */
+  /** Of the first {@link MAX_SHOWN} invalid records. */
   readonly problems: readonly PlacedProblems[];
   readonly invalid: number;
   readonly unknownKeys: Readonly<Record<string, number>>;
@@ -17,10 +17,9 @@ export interface Piece {
   readonly localTimes: number;
 }
 
-/** What is wrong with the record at a place. */
 export type PlacedProblems = readonly [place: number, problems: readonly Problem[]];
 
-/** Judges rows, and puts those that are points into blocks. */
+/** Validates rows, and collects points in blocks. */
 export class PieceBuilder {
   readonly #zone: TimeZone;
   readonly #blocks = new BlockBuilder();
@@ -67,7 +66,7 @@ export class PieceBuilder {
     if (now.problems.length < MAX_SHOWN) now.problems.push([place, problems]);
   }
 
-  /** Notes the place of a point, before which a block may have become full. */
+  /** Notes the place of a point that was added. `full` is the block before, had it no room. */
   #put(full: PointBlock | undefined, place: number): Piece | undefined {
     const piece = full && this.#pieceOf(full);
     this.#now.places.push(place);

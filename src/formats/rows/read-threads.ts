@@ -6,25 +6,24 @@ import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js'
 import { type Piece, PieceBuilder } from './piece.js';
 import { MAX_RAW_BYTES, type Row } from './row.js';
 
-/** How lines are read in threads. */
 export interface ReadThreads {
   readonly threads: number;
   /** The name of the time zone of times without an offset. */
   readonly zone: string;
-  /** Bytes that a thread gets at a time, about. */
+  /** Approximate bytes of a batch. */
   readonly batchBytes?: number;
 }
 
-/** What a thread makes of a batch, whose lines are counted from 1, or from 2 behind the first one. */
+/** The pieces of a batch. Lines are counted from 1 in the first batch of a file, else from 2. */
 interface ReadBatch {
   readonly pieces: readonly Piece[];
   readonly lines: number;
 }
 
 const BATCH_BYTES = 4 * 1024 * 1024;
-/** Batches that each thread has, so that none waits for the next. */
+/** Batches that a thread has at a time, so that it never waits for the next one. */
 const AHEAD = 2;
-/** The thread that reads the file keeps up with no more. */
+/** The thread that reads the file keeps up with this many. */
 const MOST_THREADS = 4;
 const LINE_FEED = 0x0a;
 
@@ -68,7 +67,6 @@ export async function* readInThreads(
   }
 }
 
-/** The same piece, `lines` further on in the file. */
 function movedBy(lines: number, piece: Piece): Piece {
   return {
     ...piece,
@@ -78,8 +76,8 @@ function movedBy(lines: number, piece: Piece): Piece {
 }
 
 /**
- * Whole lines, or texts behind record separators, in memory that can be given away. Of one that is
- * too long no more is kept than shows that it is.
+ * Batches of whole lines, or of texts behind record separators, in memory that can be given away.
+ * The middle of a line that is too long is dropped.
  */
 async function* batchesOf(
   chunks: AsyncIterable<Uint8Array>,
@@ -87,14 +85,14 @@ async function* batchesOf(
 ): AsyncGenerator<Uint8Array> {
   let parts: Uint8Array[] = [];
   let size = 0;
-  // bytes of the line that has not ended, and what ends a line
+  // bytes of the last line, which has not ended, and the byte that ends a line
   let open = 0;
   let end: number | undefined;
   for await (const chunk of chunks) {
     end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
     const last = chunk.lastIndexOf(end);
     if (last === -1 && open > MAX_RAW_BYTES) continue;
-    // a record separator begins its text
+    // a record separator stands before its text
     const cut = last + (end === LINE_FEED ? 1 : 0);
     let rest = chunk;
     if (cut > 0 && size + cut >= batchBytes) {
@@ -117,7 +115,7 @@ function owned(parts: readonly Uint8Array[]): Uint8Array {
 
 type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
 
-/** What a thread does that reads lines. */
+/** The functions of a thread that reads lines. */
 export async function offer(zone: string): Promise<Offer> {
   const builder = new PieceBuilder(await openTimeZone(zone));
 
@@ -141,7 +139,7 @@ export async function offer(zone: string): Promise<Offer> {
   return [{ read } satisfies Reading, (_, value: ReadBatch) => memoryOf(value)];
 }
 
-/** The memory of what a thread has read, to be given away with it. */
+/** The memory to be transferred with what a thread has read. */
 function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
   return pieces.flatMap(({ block, places }) => {
     return [places.buffer as ArrayBuffer, ...(block === undefined ? [] : memoryOfBlock(block))];

@@ -22,21 +22,21 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
   msgpack: readMsgpack,
 };
 
-/** Names the file in the error that its rows may have thrown. */
+/** Turns a {@link BrokenRows} into an InputError that names the file. */
 export function nameFile(source: RowFile, error: unknown): unknown {
   if (!(error instanceof BrokenRows)) return error;
   const path = source.gzipped ? `${source.path} (gunzipped)` : source.path;
   return new InputError(`${path}: ${error.message}`, { cause: error });
 }
 
-/** Invalid records above the allowed ones that end the reading: 0.3 MB of gzip can be 150M lines. */
+/** Invalid records beyond the allowed ones that end reading: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
-/** Of a piece that has no full block. */
+/** Invalid records that end a piece without a full block. */
 const INVALID_OF_PIECE = 10_000;
 /** Smaller files are read before threads have started. */
 const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
-/** A snapshot of rows, gzipped or not. What is wrong inside shows when its blocks are read. */
+/** Reads a snapshot of rows, gzipped or not. `blocks` throws where the content is wrong. */
 export class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
   readonly #source: RowFile;
@@ -75,7 +75,7 @@ export class RowsReader implements SnapshotReader {
     } catch (error) {
       throw nameFile(this.#source, error);
     }
-    // half of it may be of the file before
+    // a file that changed may be half old, half new
     this.#source.requireUnchanged();
     this.#checkInvalid();
     this.#ids.forget();
@@ -137,7 +137,7 @@ export class RowsReader implements SnapshotReader {
     return this.#options.maxInvalid ?? 0;
   }
 
-  /** The block of a piece without the points whose ids are those of earlier records. */
+  /** Counts a piece's problems, and returns its block without points whose id came before. */
   #accept(piece: Piece): PointBlock | undefined {
     const { block, places, invalid } = piece;
     const problems = [...piece.problems];
@@ -156,7 +156,7 @@ export class RowsReader implements SnapshotReader {
     return repeated.size === 0 ? block : without(block!, repeated);
   }
 
-  /** `read` says which records were read, where that was not all of them. */
+  /** Throws an InputError where too many records are invalid. `read` is 'the first ' or ''. */
   #checkInvalid(read = ''): void {
     const allowed = this.#allowed;
     const { invalid } = this.#problems;
@@ -170,7 +170,6 @@ export class RowsReader implements SnapshotReader {
   }
 }
 
-/** A block without some of its points. */
 function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<number>): PointBlock {
   const left = allocateColumns(columns.count - indexes.size);
   const parts: Uint8Array[] = [];
