@@ -69,7 +69,7 @@ interface PostWriterParts {
   readonly visible: Pick<Deltas, 'reserve' | 'state'>;
   /** Undefined where no images are taken: then no post has one. */
   readonly media: Media | undefined;
-  readonly clock: PostClock;
+  readonly clock: () => Timestamp | undefined;
   readonly stats: Pick<PostStats, 'outcomes'>;
 }
 
@@ -153,7 +153,7 @@ export class PostWriter implements Posts {
   ): Promise<PostReply> {
     const { clock, journal } = this.#parts;
     const { user, key } = request;
-    const now = clock.next();
+    const now = clock();
     if (now === undefined) return unavailable('the clock of this machine is beyond the year 2255');
     // a literal is made many times faster than a copy
     const point: Point = {
@@ -193,33 +193,29 @@ function unavailable(reason: string): PostReply {
   return { kind: 'unavailable', reason };
 }
 
-/** Times of creation, each later than all before, also when the system's clock is put back. */
-interface PostClock {
-  /** Undefined beyond the year 2255, where microseconds are not exact. */
-  next(): Timestamp | undefined;
-}
-
 const LAST: Microseconds = Number.MAX_SAFE_INTEGER;
 
-/** Makes a clock whose times are later than `last`, and written in `zone`. */
-export function createPostClock(last: Microseconds, zone: TimeZone): PostClock {
+/**
+ * Makes a clock of times of creation, written in `zone`, each later than `last` and all before, also
+ * when the system's clock is put back. It tells undefined beyond the year 2255, where microseconds
+ * are not exact.
+ */
+export function createPostClock(last: Microseconds, zone: TimeZone): () => Timestamp | undefined {
   let latest = last;
   let second = Number.NaN;
   let text = '';
-  return {
-    next() {
-      const time = Math.max(latest + 1, systemMicros());
-      if (time > LAST) return undefined;
-      latest = time;
-      const now = Math.floor(time / 1e6);
-      if (now !== second) {
-        second = now;
-        text = formatLocal(now * 1e6, zone.offsetOf(now));
-      }
-      // within a second only the microseconds change
-      const micros = String(time - now * 1e6).padStart(6, '0');
-      return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
-    },
+  return () => {
+    const time = Math.max(latest + 1, systemMicros());
+    if (time > LAST) return undefined;
+    latest = time;
+    const now = Math.floor(time / 1e6);
+    if (now !== second) {
+      second = now;
+      text = formatLocal(now * 1e6, zone.offsetOf(now));
+    }
+    // within a second only the microseconds change
+    const micros = String(time - now * 1e6).padStart(6, '0');
+    return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
   };
 }
 
