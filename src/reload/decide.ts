@@ -37,9 +37,7 @@ export interface Look {
 export interface Decision {
   /** What to build: the newest candidate that settled and was not refused, or the next in turn. */
   readonly next: Candidate | undefined;
-  /** A newer candidate that has yet to settle. */
-  readonly settling: Candidate | undefined;
-  /** When the next candidate settles; infinite where none has to. */
+  /** When the next newer candidate settles; infinite where none has to. */
   readonly settlesAt: number;
   /** When to try again a candidate that failed; infinite where none is. */
   readonly retryAt: number;
@@ -71,7 +69,6 @@ export function decide(look: Look): Decision {
   const refused = new Map(isListed ? [] : before.refused);
   let next: Decision['next'];
   let nextSince = Number.POSITIVE_INFINITY;
-  let settling: Candidate | undefined;
   let settlesAt = Number.POSITIVE_INFINITY;
   let retryAt = Number.POSITIVE_INFINITY;
   let stale: Refusal | undefined;
@@ -89,7 +86,6 @@ export function decide(look: Look): Decision {
     // older than what is to be built: only remembered as seen, unless it has its turn
     if (next !== undefined && !(inTurn && since < nextSince)) continue;
     if (refusal === undefined && since + settleMs > now) {
-      settling ??= candidate;
       settlesAt = Math.min(settlesAt, since + settleMs);
     } else if (refusal === undefined || refusal.retryAt <= now) {
       next = candidate;
@@ -100,7 +96,7 @@ export function decide(look: Look): Decision {
   }
   // a newer candidate may be good: until that is known, what was stale stays so
   if (seen.size > 0) stale ??= before.stale;
-  return { next, settling, settlesAt, retryAt, stale, seen, refused };
+  return { next, settlesAt, retryAt, stale, seen, refused };
 }
 
 /**

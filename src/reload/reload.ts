@@ -130,12 +130,12 @@ export class Reloader {
       if (closed.aborted) break;
       this.#isAsked = false;
       this.#bell = new AbortController();
-      const { next, settling, settlesAt } = await this.#look();
+      const { next, settlesAt } = await this.#look();
       if (next !== undefined) {
         hasBuilt = true;
         await this.#load(next);
       } else if (!this.#isAsked) {
-        if (settling === undefined) break;
+        if (settlesAt === Number.POSITIVE_INFINITY) break;
         await sleep(settlesAt, this.#bell.signal);
       }
     }
