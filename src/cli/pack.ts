@@ -51,7 +51,6 @@ export async function packSnapshot(
   await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
-/** The posts of a journal that belong to a snapshot, where a journal is named. */
 export async function postsBeside(
   path: string,
   journal: string | undefined,

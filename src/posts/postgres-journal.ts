@@ -34,7 +34,6 @@ import { Session } from './postgres-session.js';
 
 /** How often an instance says that it is there, in milliseconds. */
 const HEARTBEAT_MS = 5_000;
-/** The default of `timeoutMs`. */
 const TIMEOUT_MS = 10_000;
 const LOST = 'the journal fails: a failover lost posts, and what is served is built anew';
 /** Between two calls of `renew`. */

@@ -17,7 +17,6 @@ import {
 } from './journal.js';
 import type { Store } from './store.js';
 
-/** How often a failing journal is tried. */
 const RETRY_MS = 500;
 /** How often the file is compared with memory. */
 const LOOK_MS = 1_000;

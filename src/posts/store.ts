@@ -91,7 +91,6 @@ export class Store {
     });
   }
 
-  /** Gives posts other ids, each under a new sequence. */
   move(moves: readonly Move[]): readonly Post[] {
     const gone = new Set(moves.map(({ sequence }) => sequence));
     return this.#write((added) => {

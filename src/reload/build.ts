@@ -8,7 +8,6 @@ interface BuildTask {
   readonly path: string;
   /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;
-  /** The file that has the SHA-256 of the snapshot, where there is one. */
   readonly checksumPath?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */
   readonly unless: string | undefined;

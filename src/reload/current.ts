@@ -3,7 +3,6 @@ import { type Delta, type DeltaRow, deltaLength, lastSequence, lastTime } from '
 import type { Notification } from '../model/notification.js';
 import { Engine } from '../query/engine.js';
 
-/** Digits of the digest that name a snapshot. */
 const TAG_DIGITS = 16;
 
 /** What threads send each other of a generation; the memory of its points is shared. */

@@ -6,7 +6,6 @@ const LONGEST_RETRY_MS = 300_000;
 /** Error codes that are about the file itself; with any other code the file may be fine. */
 const OF_THE_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM']);
 
-/** Why a candidate is not served. */
 export interface Refusal {
   readonly path: string;
   readonly reason: string;

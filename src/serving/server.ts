@@ -187,7 +187,6 @@ async function listenForOperators(
   return { operations: await web.listen(socket) };
 }
 
-/** Makes this thread's web server, and the metrics of all threads. */
 async function makeWeb(
   start: WebStart,
   { posts, journal }: Intake,
@@ -216,7 +215,6 @@ async function makeWeb(
   return { web, service, metrics };
 }
 
-/** Shows a bar until the first snapshot is loaded. */
 async function showProgress(current: Cell, loading: Promise<void>): Promise<void> {
   const bar = startProgress('Loading');
   void current.follow({

@@ -64,7 +64,6 @@ function tags(random: Random): string[] {
   return chosen;
 }
 
-/** Weights of the languages by country. */
 const FINLAND = cumulative([74, 14, 11, 1]);
 const LANGUAGES = new Map([
   ['FI', FINLAND],

@@ -66,7 +66,6 @@ const EDGES: readonly ((random: Random) => Place)[] = [
   (random) => random.pick(CROWDED),
 ];
 
-/** Places with many notes each. */
 const CROWDED: readonly Place[] = [
   exact(60.16985, 24.93838, 'FI'),
   exact(60.16985001, 24.93838, 'FI'),

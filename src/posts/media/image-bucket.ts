@@ -32,7 +32,6 @@ export interface ImageBucket extends ImageStore {
   read(id: string, name: string, from: number, to: number, etag?: string): AsyncGenerator<Buffer>;
 }
 
-/** How long a store may take over one request. */
 const REQUEST_MS = 10_000;
 /** Bytes that are read at a time, and held of an image for a client that reads slowly. */
 const PIECE_BYTES = 1024 * 1024;

@@ -34,7 +34,6 @@ interface FileState {
   readonly kind: 'file' | 'folder' | 'other';
 }
 
-/** A file, its checksum file, and the file that is read with it. */
 interface FileCandidate extends Candidate {
   readonly file: FileState;
   readonly checksum: FileState | undefined;
@@ -43,10 +42,8 @@ interface FileCandidate extends Candidate {
 
 /** Error codes for a file that is not there, or that this process may not see. */
 const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP']);
-/** Files that are looked at side by side. */
 const LOOKS_AT_ONCE = 64;
 
-/** Snapshots of this machine's file system: a file, or those of a folder. */
 export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
   const { path, companion, journal } = options;
   const pattern = basename(path);
