@@ -13,7 +13,7 @@ import type { Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import { acceptedOf, standingOf } from '../posts/adopt.js';
+import { acceptedOf, KEPT_MS, standingOf } from '../posts/adopt.js';
 import { type Post, type Posted, postLine, readPostLine, StoreError } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
@@ -101,13 +101,13 @@ function shownName(source: string): string {
  */
 export async function pruneJournal(
   source: string,
-  { through = Number.MAX_SAFE_INTEGER, olderThan = DAY_MS }: PruneOptions,
+  { through = Number.MAX_SAFE_INTEGER, olderThan = KEPT_MS }: PruneOptions,
 ): Promise<string> {
   if (!isDatabaseAddress(source)) {
     throw new InputError(`${source}: only a journal in a database is pruned by hand`);
   }
   const { pruneDatabase } = await import('../posts/postgres-schema.js');
-  const before = Date.now() - Math.max(olderThan, DAY_MS);
+  const before = Date.now() - Math.max(olderThan, KEPT_MS);
   const { removed, pruned, contained } = await pruneDatabase(source, through, before);
   return (
     `${shownName(source)}: ${counted(removed, 'row')} removed, all up to sequence ${pruned}; ` +
@@ -120,9 +120,6 @@ interface PruneOptions {
   readonly through?: number;
   readonly olderThan?: number;
 }
-
-/** How long the key of a post counts. */
-const DAY_MS = 24 * 3_600_000;
 
 /** A line for each post, and one for all of them. Throws as {@link readPosts}. */
 export async function* listJournal(source: string): AsyncGenerator<string, void, undefined> {

@@ -28,7 +28,7 @@ export interface Adopter {
 /** A snapshot must leave 2^32 ids for posts. */
 const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
-const KEPT_MS = 24 * 60 * 60 * 1000;
+export const KEPT_MS: number = 24 * 60 * 60 * 1000;
 
 /**
  * Serves a new generation of the snapshot and all accepted points that it lacks. A point whose id
