@@ -48,8 +48,7 @@ export async function adopt(
   const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
   const watermark = watermarkOf(generation, adopter);
   const beginning = deltas.begin(generation);
-  /** Sequences of the posts to prune. */
-  const old: number[] = [];
+  const prunable: number[] = [];
   /** Ids under which the kept posts were acknowledged. */
   const keptIds = new Set<number>();
   /** The sequence up to which posts were looked at. */
@@ -82,7 +81,7 @@ export async function adopt(
       keptIds.add(post.movedFrom ?? post.id);
       await beginning.add(acceptedOf(post));
     } else if (standing === 'retired') {
-      if (createdAt / 1000 + KEPT_MS <= now) old.push(sequence);
+      if (createdAt / 1000 + KEPT_MS <= now) prunable.push(sequence);
     } else {
       const id = await journal.takeId();
       moves.push({ sequence, id, record: JSON.stringify({ ...JSON.parse(post.record), id }) });
@@ -101,7 +100,7 @@ export async function adopt(
   await done;
   // a shared journal is pruned by people
   if (isShared(journal)) journal.contains(watermark);
-  else if (old.length > 0) await prune(old, journal, logger);
+  else if (prunable.length > 0) await prune(prunable, journal, logger);
 }
 
 function refusalOf(largest: number): string | undefined {

@@ -233,13 +233,13 @@ class DatabaseJournal implements SharedJournal {
   async #look(link: Link): Promise<void> {
     await this.#lookAlone(link);
     const { standstill } = this.#follower;
-    if (standstill === 'parted') await this.#part(link);
+    if (standstill === 'parted') await this.#beginBranch(link);
     if (standstill === 'parted' || standstill === 'moved') this.#askAnew(standstill);
     if (performance.now() > this.#heartAt) await this.#sayHello(link);
   }
 
   /** Begins a branch after a loss, so that names of states differ: one instance does. */
-  async #part(link: Link): Promise<void> {
+  async #beginBranch(link: Link): Promise<void> {
     const { branch, head } = this.#follower;
     if (branch !== head.branch) return;
     await link.write('UPDATE waypost.state SET branch = branch + 1 WHERE branch = $1', [branch]);

@@ -9,7 +9,7 @@ import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';
 import type { BuildReply, BuildRequest, Fault, Run } from './build.js';
-import { CompanionError, isWant } from './decide.js';
+import { CompanionError, isTransient } from './decide.js';
 
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
 
@@ -35,7 +35,7 @@ export async function run(...[request, onProgress]: Parameters<Run>): Promise<Bu
 }
 
 function faultOf(error: InputError): Fault {
-  if (isWant(error)) return 'want';
+  if (isTransient(error)) return 'transient';
   return error instanceof CompanionError ? 'notifications' : 'snapshot';
 }
 

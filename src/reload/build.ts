@@ -29,8 +29,8 @@ export type BuildReply =
   | { readonly problem: string; readonly fault: Fault };
 
 /** What is to blame: a lack of memory, descriptors or the like, or one of the files. */
-export type Fault = 'want' | 'snapshot' | 'notifications';
-const ERRORS = { want: Error, snapshot: InputError, notifications: CompanionError } as const;
+export type Fault = 'transient' | 'snapshot' | 'notifications';
+const ERRORS = { transient: Error, snapshot: InputError, notifications: CompanionError } as const;
 
 export type BuildResult = Generation | 'unchanged';
 

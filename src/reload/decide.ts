@@ -110,7 +110,7 @@ export function refusalOf(
 ): Refusal {
   const tries = (before?.tries ?? 0) + 1;
   const pause = Math.min(retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS);
-  const retryAt = isWant(error) ? performance.now() + pause : Number.POSITIVE_INFINITY;
+  const retryAt = isTransient(error) ? performance.now() + pause : Number.POSITIVE_INFINITY;
   return { path, reason: reasonOf(error, path), tries, retryAt };
 }
 
@@ -118,7 +118,7 @@ export function refusalOf(
  * Whether the file could not be read for a lack of memory, file descriptors or a working disk: such
  * an error says nothing of the file.
  */
-export function isWant(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, syscall } = at as NodeJS.ErrnoException;
     if (syscall !== undefined && code !== undefined) return !OF_THE_FILE.has(code);
@@ -142,7 +142,7 @@ export class CompanionError extends InputError {}
  * are not all built again whenever the notifications change.
  */
 export function refusalKey({ own, identity }: Candidate, error: unknown): string {
-  return isWant(error) || error instanceof CompanionError ? identity : own;
+  return isTransient(error) || error instanceof CompanionError ? identity : own;
 }
 
 /** A good snapshot is held back: it is much smaller than the one before. */

@@ -52,7 +52,7 @@ type Outcome = 'whole' | 'left' | 'ended' | 'failed' | 'refused';
 interface Entry {
   readonly waited: Waited;
   /** The export that the question belongs to. */
-  readonly its: UnderWay | undefined;
+  readonly exported: UnderWay | undefined;
   run(thread: Calls<OfLane>): Promise<unknown>;
   refuse(error: HttpError): void;
 }
@@ -114,13 +114,13 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
 
   async step(asked: ExportStep): Promise<ExportPiece> {
     const number = asked.export ?? this.#begin();
-    const its = this.#exports.get(number);
-    if (its === undefined) throw exportEnded();
+    const exported = this.#exports.get(number);
+    if (exported === undefined) throw exportEnded();
     const step = { ...asked, export: number };
     try {
       if (isGone(step)) throw tookTooLong();
-      const piece = await this.#queue(step, its, (thread) => thread.call('step', step));
-      its.generation = piece.generation;
+      const piece = await this.#queue(step, exported, (thread) => thread.call('step', step));
+      exported.generation = piece.generation;
       if (piece.isLast) this.#end(number, 'whole');
       else this.#endOldest();
       return piece;
@@ -173,7 +173,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
 
   #queue<Answer>(
     waited: Waited,
-    its: UnderWay | undefined,
+    exported: UnderWay | undefined,
     ask: (thread: Calls<OfLane>) => Promise<Answer>,
   ): Promise<Answer> {
     return new Promise((resolve, reject) => {
@@ -183,7 +183,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
         return answer;
       };
       if (this.#waiting.isFull) this.#dropGone();
-      const other = this.#waiting.add(waited.client, { waited, its, run, refuse: reject });
+      const other = this.#waiting.add(waited.client, { waited, exported, run, refuse: reject });
       other?.refuse(tooManyQueries());
       this.#dispatch();
     });
@@ -193,9 +193,9 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     for (const lane of this.#lanes) {
       if (lane.isBusy || this.#isClosing) continue;
       this.#dropGone();
-      const entry = this.#waiting.next(({ its }) => (its?.lane ?? lane) === lane);
+      const entry = this.#waiting.next(({ exported }) => (exported?.lane ?? lane) === lane);
       if (entry === undefined) continue;
-      if (entry.its !== undefined) entry.its.lane = lane;
+      if (entry.exported !== undefined) entry.exported.lane = lane;
       lane.isBusy = true;
       const free = (): void => {
         lane.isBusy = false;
@@ -225,10 +225,10 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
 
   /** Ends an export, also in its lane, which may have ended it by itself. */
   #end(number: number, outcome: Outcome): void {
-    const its = this.#exports.get(number);
+    const exported = this.#exports.get(number);
     if (!this.#exports.delete(number)) return;
     this.outcomes[outcome]++;
-    its?.lane?.thread?.calls.tell('drop', number);
+    exported?.lane?.thread?.calls.tell('drop', number);
   }
 
   /** The old generations that exports hold, that of the oldest export first. */
@@ -242,8 +242,8 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     const olds = this.#olds();
     if (olds.size <= MOST_OLD) return;
     const [oldest] = olds;
-    const its = [...this.#exports].filter(([, { generation }]) => generation === oldest);
-    for (const [number] of its) this.#end(number, 'ended');
-    this.#logger.warn({ exports: its.length }, 'exports ended: their points were replaced');
+    const ending = [...this.#exports].filter(([, { generation }]) => generation === oldest);
+    for (const [number] of ending) this.#end(number, 'ended');
+    this.#logger.warn({ exports: ending.length }, 'exports ended: their points were replaced');
   }
 }
