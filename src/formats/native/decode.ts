@@ -16,7 +16,7 @@ import type { Watermark } from '../snapshot.js';
 import type { Labels } from './encode.js';
 import {
   FORMAT_VERSION,
-  type FooterObject,
+  type Footer,
   MAX_FRAME_NOTIFICATIONS,
   MAX_RECORDS_SIZE,
 } from './format.js';
@@ -108,10 +108,9 @@ function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
   return { journal, sequence: wholeNumber(fields, 'journal_through', fail) };
 }
 
-export function readFooter(fields: Fields, fail: Fail): FooterObject {
+export function readFooter(fields: Fields, fail: Fail): Footer {
   if (fields['type'] !== 'footer') throw fail('expected the footer');
   return {
-    type: 'footer',
     blocks: wholeNumber(fields, 'blocks', fail),
     points: wholeNumber(fields, 'points', fail),
     notifications: wholeNumber(fields, 'notifications', fail),

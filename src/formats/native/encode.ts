@@ -6,7 +6,7 @@ import {
   ARRAY32_MARK,
   BIN32_MARK,
   FORMAT_VERSION,
-  type FooterObject,
+  type Footer,
   UINT32_BYTES,
   UINT32_MARK,
 } from './format.js';
@@ -98,7 +98,7 @@ export function notificationObject({ id, user, seen, comment }: Notification): U
 }
 
 /** A footer, which always has the same size. */
-export function footerObject(totals: Omit<FooterObject, 'type'>): Uint8Array {
+export function footerObject(totals: Footer): Uint8Array {
   return map({
     type: packr.pack('footer'),
     blocks: uint32(totals.blocks),

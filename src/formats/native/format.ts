@@ -31,8 +31,7 @@ export const MAX_COLUMNS_BYTES: number = MAX_BLOCK_POINTS * 61 + 3 * MAX_RECORDS
 export const MAX_NOTIFICATIONS_BYTES: number = 16 * 1024 * 1024;
 export const MAX_FRAME_NOTIFICATIONS = 65_536;
 
-export interface FooterObject {
-  readonly type: 'footer';
+export interface Footer {
   readonly blocks: number;
   readonly points: number;
   readonly notifications: number;

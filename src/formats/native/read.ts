@@ -29,7 +29,7 @@ import {
 import type { Labels } from './encode.js';
 import {
   FOOTER_FRAME_BYTES,
-  type FooterObject,
+  type Footer,
   LEAST_POINT_BYTES,
   MAX_COLUMNS_BYTES,
   MAX_HEADER_BYTES,
@@ -234,7 +234,7 @@ function addCrc(crcs: number, crc: number): number {
 
 interface Ends {
   readonly header: Labels;
-  readonly footer: FooterObject;
+  readonly footer: Footer;
   readonly headerPlace: FramePlace;
   readonly footerPlace: FramePlace;
   readonly digest: string;
