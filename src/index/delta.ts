@@ -3,7 +3,7 @@ import { sharedArray } from '../model/memory.js';
 import type { Point } from '../model/point.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { OrderKeys } from './orders.js';
-import { bytesOf, NOBODY } from './postings.js';
+import { bytesOf, endBefore, NOBODY } from './postings.js';
 import { SPARE_BYTES } from './records.js';
 
 /** A point's place in a delta, from 0, in the order in which points were accepted. */
@@ -57,15 +57,36 @@ export interface AcceptedPoint {
 const COLUMNS = ['id', 'createdAt', 'modifiedAt', 'sequence', 'flags', 'createdBy'] as const;
 
 /** Makes an empty delta. The system gives it memory only where something is written. */
-export function createDelta(capacity: DeltaSize): Delta {
-  return allocateDelta(capacity, 0, Number.NEGATIVE_INFINITY);
+export function createDelta(
+  { rows, bytes }: DeltaSize,
+  base = 0,
+  baseTime: number = Number.NEGATIVE_INFINITY,
+): Delta {
+  const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
+  return {
+    published: sharedArray(Int32Array, 1),
+    base,
+    baseTime,
+    coords: sharedArray(Float64Array, 2 * rows),
+    id: sharedArray(Float64Array, rows),
+    createdAt: sharedArray(Float64Array, rows),
+    modifiedAt: sharedArray(Float64Array, rows),
+    sequence: sharedArray(Float64Array, rows),
+    ends: sharedArray(Uint32Array, rows),
+    bytes: new Uint8Array(memory),
+    words: new DataView(memory),
+    flags: sharedArray(Uint32Array, rows),
+    createdBy: sharedArray(Float64Array, rows),
+    texts: new Uint8Array(new SharedArrayBuffer(bytes)),
+    textEnds: sharedArray(Uint32Array, rows),
+  };
 }
 
 /** Makes the delta of a merge of the rows below `merged`: it begins with the rows from there on. */
 export function continueDelta(delta: Delta, merged: DeltaRow, capacity: DeltaSize): Delta {
   const length = deltaLength(delta);
   const { ends, textEnds } = delta;
-  const next = allocateDelta(capacity, lastSequence(delta, merged), lastTime(delta, merged));
+  const next = createDelta(capacity, lastSequence(delta, merged), lastTime(delta, merged));
   for (const column of COLUMNS) next[column].set(delta[column].subarray(merged, length));
   next.coords.set(delta.coords.subarray(2 * merged, 2 * length));
   const [from, textFrom] = [endBefore(ends, merged), endBefore(textEnds, merged)];
@@ -139,31 +160,6 @@ export function deltaRecord(delta: Delta, row: DeltaRow): StoredRecord {
 /** The row below `length` that has the id; -1 where none does. */
 export function deltaRowOf({ id }: Delta, wanted: number, length: DeltaRow): DeltaRow {
   return id.subarray(0, length).lastIndexOf(wanted);
-}
-
-export function endBefore(ends: Uint32Array, row: DeltaRow): number {
-  return row === 0 ? 0 : ends[row - 1]!;
-}
-
-function allocateDelta({ rows, bytes }: DeltaSize, base: number, baseTime: number): Delta {
-  const memory = new SharedArrayBuffer(bytes + SPARE_BYTES);
-  return {
-    published: sharedArray(Int32Array, 1),
-    base,
-    baseTime,
-    coords: sharedArray(Float64Array, 2 * rows),
-    id: sharedArray(Float64Array, rows),
-    createdAt: sharedArray(Float64Array, rows),
-    modifiedAt: sharedArray(Float64Array, rows),
-    sequence: sharedArray(Float64Array, rows),
-    ends: sharedArray(Uint32Array, rows),
-    bytes: new Uint8Array(memory),
-    words: new DataView(memory),
-    flags: sharedArray(Uint32Array, rows),
-    createdBy: sharedArray(Float64Array, rows),
-    texts: new Uint8Array(new SharedArrayBuffer(bytes)),
-    textEnds: sharedArray(Uint32Array, rows),
-  };
 }
 
 function putAttributes(

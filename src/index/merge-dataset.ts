@@ -5,10 +5,10 @@ import { joinedArray, sharedArray } from '../model/memory.js';
 import { AttributeCollector } from './attribute-collector.js';
 import { appendBlocks, cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import { type Delta, type DeltaRow, deltaRecord, endBefore } from './delta.js';
+import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
 import type { Order, Row } from './order.js';
 import { mergeOrders, refuseRepeatedIds } from './orders.js';
-import type { Attributes } from './postings.js';
+import { type Attributes, endBefore } from './postings.js';
 import {
   allocateRecords,
   CHUNK_ROWS,

@@ -1,4 +1,4 @@
-import type { TextNumbers } from '../formats/attributes.js';
+import { type TextNumbers, textOf } from '../formats/attributes.js';
 import { sharedArray } from '../model/memory.js';
 import { lowerBound } from './order.js';
 
@@ -185,7 +185,7 @@ export function numberOf({ bytes, ends }: Texts, wanted: Uint8Array): number {
   let to = ends.length;
   while (from < to) {
     const middle = (from + to) >>> 1;
-    const text = bytes.subarray(middle === 0 ? 0 : ends[middle - 1], ends[middle]);
+    const text = bytes.subarray(endBefore(ends, middle), ends[middle]);
     const order = Buffer.compare(text, wanted);
     if (order === 0) return middle;
     if (order < 0) from = middle + 1;
@@ -213,7 +213,11 @@ export function sortTexts(keys: readonly string[]): { texts: Texts; places: Uint
 /** Adds all texts to `numbers`; returns the number that each has there. */
 export function numbersOf({ bytes, ends }: Texts, numbers: TextNumbers): Uint32Array {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return ends.map((end, i) => numbers.add(buffer, i === 0 ? 0 : ends[i - 1]!, end));
+  return ends.map((end, i) => numbers.add(buffer, endBefore(ends, i), end));
+}
+
+export function endBefore(ends: Uint32Array, i: number): number {
+  return i === 0 ? 0 : ends[i - 1]!;
 }
 
 /** The most texts that people are offered, and the most characters of one. */
@@ -236,12 +240,10 @@ function mostFrequent(attribute: TextAttribute): readonly string[] {
   const known = found.get(attribute);
   if (known !== undefined) return known;
   const { counts } = postings;
-  const textOf = (number: number): string => {
-    const from = number === 0 ? 0 : texts.ends[number - 1];
-    return JSON.parse(`"${Buffer.from(texts.bytes.subarray(from, texts.ends[number]))}"`);
-  };
+  const { bytes, ends } = texts;
+  const nameOf = (number: number): string => textOf(bytes, endBefore(ends, number), ends[number]!);
   const isOffered = (number: number): boolean => {
-    const { length } = textOf(number);
+    const { length } = nameOf(number);
     return length > 0 && length <= LONGEST;
   };
   const most: number[] = [];
@@ -253,7 +255,7 @@ function mostFrequent(attribute: TextAttribute): readonly string[] {
     most.length = Math.min(most.length, MOST);
   }
   // numbers ascend with the texts
-  const offered = most.sort((a, b) => a - b).map(textOf);
+  const offered = most.sort((a, b) => a - b).map(nameOf);
   found.set(attribute, offered);
   return offered;
 }

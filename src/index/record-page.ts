@@ -6,8 +6,9 @@ import {
   timeBytes,
 } from '../formats/record-layout.js';
 import type { DatasetParts } from './dataset.js';
-import { type Delta, endBefore } from './delta.js';
+import type { Delta } from './delta.js';
 import type { Row } from './order.js';
+import { endBefore } from './postings.js';
 import { CHUNK_BITS, type Hash, type Records, recordStart, rotated } from './records.js';
 import { renderRecord } from './render-record.js';
 

@@ -1,5 +1,5 @@
-import { type Delta, type DeltaRow, endBefore } from '../index/delta.js';
-import { bytesOf, NOBODY } from '../index/postings.js';
+import type { Delta, DeltaRow } from '../index/delta.js';
+import { bytesOf, endBefore, NOBODY } from '../index/postings.js';
 import { Budget, inStretches } from '../model/budget.js';
 import type { Box, Filters, TimeWindow } from '../model/query.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
