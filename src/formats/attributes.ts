@@ -81,7 +81,6 @@ const SEED = randomInt(2 ** 32);
 export class TextNumbers {
   /** The number of the text in each slot, or -1; a power of two of slots. */
   #slots = new Int32Array(FIRST_SLOTS).fill(-1);
-  /** The hash of each text, and its end in the bytes. */
   readonly #hashes: number[] = [];
   readonly #ends: number[] = [];
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);

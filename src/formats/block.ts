@@ -88,13 +88,11 @@ export function columnsOf(point: Point): PointColumns {
   return { id, lat: Number(lat), lon: Number(lon), ...times, record };
 }
 
-/** The most bytes of records in a block. */
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
 /** Allocations cause garbage collections, used or not: a small file gets little memory. */
 const FIRST = { points: 2_048, bytes: 512 * 1024 } as const;
 
-/** Collects points into blocks. */
 export class BlockBuilder {
   #columns = allocateColumns(FIRST.points);
   #records = Buffer.allocUnsafeSlow(FIRST.bytes);

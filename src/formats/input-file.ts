@@ -2,7 +2,6 @@ import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { InputError } from '../model/quote.js';
 import { unreadable } from './system-files.js';
 
-/** A file that is read at any position. */
 export class InputFile {
   readonly path: string;
   readonly size: number;

@@ -83,7 +83,6 @@ export class UnstoredRecord {
     this.length = headBytes(this.#flags) + free + numbers + timeBytes(this.#flags);
   }
 
-  /** The bytes of the record as JSON. */
   get renderedLength(): number {
     return this.length + MORE[this.#flags]!;
   }
@@ -201,7 +200,6 @@ export function isStored(bytes: Uint8Array, from: number, to: number): boolean {
   );
 }
 
-/** What JSON has before and behind each value. */
 const AROUND = RECORD_KEYS.map((key, member) => {
   const isList = member === TAGS_MEMBER;
   const isNumber = member === ID || member === CREATED_BY;
@@ -226,9 +224,7 @@ const MORE = Int32Array.from({ length: ALL_FLAGS + 1 }, (_, flags) => {
   return names - headBytes(flags) + (flags & SAME_TIMES ? CANONICAL_BYTES : 0);
 });
 
-/**
- * The bytes that JSON has more for a record without image, user and tags; others have similar ones.
- */
+/** {@link MORE} of a record without image, user and tags, which others are close to. */
 export const NAMES_BYTES: number = MORE[0]!;
 
 /** The bytes as JSON of a record that is stored in `length` bytes from `at` on. */

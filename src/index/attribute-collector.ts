@@ -18,7 +18,6 @@ import {
 // the numbers of false and true
 const FLAGS = Uint32Array.of(0, 1);
 
-/** Collects the attributes of all rows, and numbers their values. */
 export class AttributeCollector {
   readonly #count: number;
   readonly #statusTexts = new TextNumbers();

@@ -128,7 +128,6 @@ export interface BlockGroup {
   readonly to: Row;
 }
 
-/** An RBush node that also knows its rows. */
 export interface BoxNode extends BlockGroup {
   /** 1 for a leaf. */
   readonly height: number;

@@ -105,7 +105,6 @@ interface Columns extends OrderKeys {
   readonly length: Uint32Array;
 }
 
-/** Adds the coordinates to the tree, and joins the other columns of all blocks. */
 function joinColumns(
   blocks: Iterable<ColumnBlock>,
   count: number,

@@ -104,7 +104,6 @@ const LEAST_SHIFT = 10;
 interface CrossTable {
   /** A line of the grid stands at each multiple of 2^shift, and one behind the last rank. */
   readonly shift: number;
-  /** Cells in each direction. */
   readonly cells: number;
   /** Rows below line `i` of the first order and `j` of the second, at `i * (cells + 1) + j`. */
   readonly below: Int32Array;

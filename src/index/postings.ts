@@ -147,7 +147,6 @@ export interface TextAttribute {
   readonly postings: Postings;
 }
 
-/** Among users: no user. */
 export const NOBODY = -1;
 
 /**

@@ -19,7 +19,6 @@ export interface Records {
   /** Records, then {@link SPARE_BYTES}, in shared memory. */
   readonly memories: readonly Uint8Array[];
   readonly words: readonly DataView[];
-  /** The number of the memory that has each chunk. */
   readonly memoryOf: Uint32Array;
   /** The start of each chunk's first record in its memory. */
   readonly starts: Uint32Array;
@@ -75,7 +74,6 @@ export function allocateRecords(
   };
 }
 
-/** Records end to end, and the row of each. */
 export interface PlacedRecords {
   readonly rows: Uint32Array;
   readonly bytes: Uint8Array;

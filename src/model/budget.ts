@@ -52,9 +52,7 @@ function exceed(): never {
   throw EXCEEDED;
 }
 
-/**
- * Calls `work` on ranges of `from` to `to - 1`, `most` long at most; `cost` is that of a number.
- */
+/** Calls `work` on ranges of `from` to `to - 1`; each number costs `cost` nanoseconds. */
 export function inStretches(
   budget: Budget,
   from: number,

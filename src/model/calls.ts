@@ -1,7 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { release } from './memory.js';
 
-/** A worker, or its port to the parent. */
 interface Port {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
   on(event: 'message', hear: (message: Message) => void): unknown;
@@ -40,7 +39,6 @@ export class Calls<Theirs extends Offered> {
   readonly #memoryOf: MemoryOf;
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
-  /** Why the other thread is gone. */
   #end: { readonly error: unknown } | undefined;
   #calls: Call[] = [];
   #replies: Reply[] = [];

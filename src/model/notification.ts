@@ -6,7 +6,6 @@ import { isObject, isWhole } from './units.js';
 /** A user's notification of a comment, as `GET /rest/notifications/` serves it. */
 export interface Notification {
   readonly id: number;
-  /** The user who is notified. */
   readonly user: number;
   readonly seen: boolean;
   readonly comment: {
@@ -20,8 +19,7 @@ export interface Notification {
 
 /**
  * Validates a notification; returns every problem of an invalid one. Unless it is `complete`,
- * `seen` may be absent. A time without an offset is local time of `zone`, and a problem without
- * one.
+ * `seen` may be absent. A time without an offset is local time of `zone`, or else a problem.
  */
 export function readNotification(
   record: unknown,

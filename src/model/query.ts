@@ -72,9 +72,7 @@ export interface Query {
 
 /** What finding a page took. */
 export interface QueryWork {
-  /** Rows that were looked at one by one. */
   readonly looks: number;
-  /** The form of the matches, and how the page was taken from them. */
   readonly form: string;
   readonly accessPath: string;
 }

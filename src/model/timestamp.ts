@@ -128,7 +128,6 @@ function localSeconds(fields: RegExpExecArray): number | string {
   return daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
 }
 
-/** Undefined where the text has no offset. */
 function offsetSeconds(fields: RegExpExecArray): number | undefined | string {
   if (fields[8] !== undefined) return 0;
   if (fields[10] === undefined) return undefined;

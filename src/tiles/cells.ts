@@ -37,9 +37,7 @@ export class Cells {
     this.rows[cell] = row;
   }
 
-  /**
-   * Adds the rows `from` to `to - 1` that lie in the tile and, where there are bits, are marked.
-   */
+  /** Adds those of rows `from` to `to - 1` that lie in the tile and, with bits, are marked. */
   addInside(coords: Float64Array, from: Row, to: Row, bits: Int32Array | undefined): void {
     const { counts, sums, rows } = this;
     const grid = this.#grid;
@@ -59,9 +57,7 @@ export class Cells {
     }
   }
 
-  /**
-   * Adds rows `from` to `to - 1`, all in one cell, which are blocks `firstSum` to `lastSum - 1`.
-   */
+  /** Adds rows `from` to `to - 1`, all in one cell: blocks `firstSum` to `lastSum - 1`. */
   addWhole(
     cell: number,
     from: Row,

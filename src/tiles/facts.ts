@@ -13,7 +13,6 @@ export class Facts {
   readonly #dataset: Dataset;
   readonly #count: number;
   readonly #delta: Delta | undefined;
-  /** Bitmaps of frequent statuses. */
   readonly #frequent: readonly Int32Array[];
   readonly #processed: RowSet;
 

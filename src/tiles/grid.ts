@@ -153,9 +153,7 @@ export function longitudeOf(index: number, count: number): Degrees {
   return (index / count) * 360 - 180;
 }
 
-/**
- * The latitude of line `index` of `count`, which part Web Mercator's square from north to south.
- */
+/** The latitude of a line, which part Web Mercator's square from north to south. */
 export function latitudeOf(index: number, count: number): Degrees {
   return (Math.atan(Math.sinh(Math.PI * (1 - (2 * index) / count))) * 180) / Math.PI;
 }

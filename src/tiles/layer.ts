@@ -32,7 +32,6 @@ const ABOUT_BYTES = 128;
 /** Ids of points begin with 1. */
 const NO_ID = 0;
 
-/** Writes one layer of points. */
 export class LayerWriter {
   readonly #name: string;
   readonly #keys: string[] = [];

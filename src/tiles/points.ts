@@ -97,7 +97,6 @@ function statusWriter(
   facts: Facts,
 ): (row: Row, records: FetchedPage | undefined, index: number) => Place {
   const members = new Members();
-  /** The places of frequent statuses. */
   const frequent: Place[] = [];
 
   function read(page: FetchedPage, index: number): Place {

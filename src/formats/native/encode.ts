@@ -16,7 +16,6 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 export interface Labels {
   /** Where the points come from, for people; cut at 1,000 characters. */
   readonly origin: string;
-  /** The number of points. */
   readonly count: number;
   /** When the export was made, in milliseconds since the epoch. */
   readonly createdAt: number;
@@ -76,7 +75,6 @@ export function binMark(size: number): Uint8Array {
   return mark(BIN32_MARK, size);
 }
 
-/** The object of a notifications frame, of encoded items. */
 export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
   const list = Buffer.concat([mark(ARRAY32_MARK, items.length), ...items]);
   return map({ type: packr.pack('notifications'), items: list });

@@ -240,9 +240,7 @@ interface Ends {
   readonly digest: string;
 }
 
-/**
- * Reads header and footer. Throws an InputError where the file is cut short or of another version.
- */
+/** Throws an InputError where the file is cut short or of another version. */
 function readEnds(file: FrameFile): Ends {
   if (!beginsNative(file)) {
     throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);

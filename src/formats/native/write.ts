@@ -28,15 +28,12 @@ export interface NativeTotals {
 /** Makes the bytes of a native snapshot, in order: its blocks, then `finish`. */
 export class NativeWriter {
   readonly #put: (bytes: Uint8Array) => void;
-  /** The CRC-32 of every frame so far. */
   readonly #crcs: number[] = [];
   #bytes = 0;
   #blocks = 0;
   #points = 0;
 
-  /**
-   * Gives all bytes to `put`. Throws a RangeError where no timestamp can say the time of export.
-   */
+  /** Gives all bytes to `put`. Throws a RangeError where no timestamp can say `createdAt`. */
   constructor(put: (bytes: Uint8Array) => void, labels: Labels) {
     this.#put = (bytes) => {
       this.#bytes += bytes.length;

@@ -36,7 +36,6 @@ const MEMBERS = RECORD_KEYS.map((key, i) => {
 export interface Form {
   /** A whole record, with a group for each of {@link RECORD_KEYS}. */
   readonly pattern: RegExp;
-  /** The quote around a tag. */
   readonly quote: string;
   /** Characters between the two times, and behind them. */
   readonly between: number;
@@ -66,7 +65,6 @@ export const CSV_FORM: Form = {
   behind: 0,
 };
 
-/** A record that was read in the form of an export. */
 export class RenderedPoint implements PointColumns {
   readonly record: UnstoredRecord;
   readonly id: number;

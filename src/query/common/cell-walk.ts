@@ -80,7 +80,6 @@ export class CellWalk {
     return count;
   }
 
-  /** The rank where the current cell or the range ends. */
   #cellEnd(): Rank {
     return Math.min(((this.#rank >>> this.#shift) + 1) << this.#shift, this.#to);
   }

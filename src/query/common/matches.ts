@@ -107,7 +107,7 @@ export function keepInWindows(
   return count;
 }
 
-/** Nanoseconds that {@link listRows} takes. */
+/** Nanoseconds of {@link listRows}. */
 export function costOfListing(dataset: Dataset, matches: Matches): number {
   if (matches.form === 'rows') return 0;
   if (matches.form === 'bits') return dataset.count / 32 + matches.count * NEIGHBOUR;
@@ -116,7 +116,6 @@ export function costOfListing(dataset: Dataset, matches: Matches): number {
   return windows.length === 1 ? 0 : narrowest(windows).count * SCATTERED;
 }
 
-/** The matches as a bit for each row. */
 export function markMatches(dataset: Dataset, scratch: Scratch, matches: Matches): Int32Array {
   if (matches.form === 'bits') return matches.bits;
   const { marks, budget } = scratch;

@@ -23,7 +23,6 @@ const SOLVING = 2_500;
 export class Rim {
   /** The largest possible error of the last {@link beyond}. */
   error: Metres = 0;
-  /** Estimates and geodesics so far. */
   estimated = 0;
   solved = 0;
   readonly #circle: Circle;
