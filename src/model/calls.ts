@@ -26,7 +26,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-// a thread's first transfer makes V8 drop what it has compiled for typed arrays: nothing as yet
+// a thread's first transfer makes V8 drop its code for typed arrays: here there is none yet
 release(new Uint8Array(1));
 
 /**

@@ -24,7 +24,7 @@ import { findRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 
-/** A list of up to so many rows is tested row by row; for a longer one the region is searched. */
+/** Up to `FEW_LISTED` rows are tested one by one; for a longer list the region is searched. */
 const FEW_LISTED = 1_024;
 
 export function matchesOf({ rows, bits, count }: RowSet): Matches {

@@ -74,7 +74,7 @@ export function matchDelta(
   return found.subarray(0, count);
 }
 
-/** Up to so many texts of a filter are compared one by one, more are looked up. */
+/** Up to `FEW_TEXTS` texts of a filter are compared one by one, more are looked up. */
 const FEW_TEXTS = 8;
 
 /** Whether the text `from` to `to - 1` is one that a filter names. */

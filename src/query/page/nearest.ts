@@ -165,7 +165,7 @@ function measure(
   rows: Int32Array,
 ): Measured {
   const { length } = rows;
-  // a few are sorted by these keys
+  // up to FEW rows are sorted by these keys
   const distances = length > FEW ? new Float64Array(length) : selection.keys.subarray(0, length);
   inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
     let lon = Number.NaN;

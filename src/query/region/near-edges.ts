@@ -170,7 +170,7 @@ export class NearEdges {
   }
 }
 
-/** Whether a ring rules a place out: the first ring, or a hole, by the parity. */
+/** Whether a parity means outside of the first ring, or inside of a hole. */
 function isOutside(ring: number, odd: number): boolean {
   return ring === 0 ? odd === 0 : odd === 1;
 }

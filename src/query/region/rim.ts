@@ -5,7 +5,7 @@ import type { Degrees, Metres } from '../../model/units.js';
 
 const RADIANS = Math.PI / 180;
 
-/** The error is at most `SHARE` × distance ÷ cos³ of half its angle: twice that of 10M pairs. */
+/** Estimates are off by `SHARE` × distance ÷ cos³(angle ÷ 2) at most: twice that of 10M pairs. */
 const SHARE = 6e-9;
 /** Rounding errors, here and in the geodesic. */
 const ROUNDING: Metres = 1e-7;
