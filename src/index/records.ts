@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto';
-import type { StoredRecord } from '../formats/record-layout.js';
 import { sharedArray } from '../model/memory.js';
 import type { Row } from './order.js';
 
@@ -153,10 +152,6 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
     first = next;
   }
   return pieces;
-}
-
-export function recordBytes(records: Records, row: Row): StoredRecord {
-  return memoryOf(records, row).subarray(recordStart(records, row), records.ends[row]);
 }
 
 export function recordLength(records: Records, row: Row): number {

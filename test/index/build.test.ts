@@ -6,7 +6,7 @@ import { BLOCK_ROWS, cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset, type DatasetParts } from '../../src/index/dataset.js';
 import type { Order } from '../../src/index/order.js';
-import { recordBytes } from '../../src/index/records.js';
+import { stretchOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { Engine } from '../../src/query/engine.js';
 import { assertPage, assertSame } from '../support/compare.js';
@@ -41,7 +41,7 @@ async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promi
     const [created, modified] = [keyOf(byCreatedAt), keyOf(byModifiedAt)];
     if (created !== note.created) assert.is(created, note.created, `note ${note.id}`);
     if (modified !== note.modified) assert.is(modified, note.modified, `note ${note.id}`);
-    const text = rendered(recordBytes(records, row)).toString();
+    const text = rendered(stretchOf(records, row, row + 1)[0]!).toString();
     const wanted = texts.get(note);
     if (text !== wanted) assert.is(text, wanted, `note ${note.id}`);
   }
@@ -138,13 +138,13 @@ test('another thread gets the same memory, not a copy', async () => {
   await assertRows(passed, notes);
   // written by one, read by the other: nothing but this test does so
   const { coords } = assembleDataset(parts);
-  const record = recordBytes(parts.records, 7);
+  const record = stretchOf(parts.records, 7, 8)[0]!;
   coords[14] = 1.25;
   parts.byCreatedAt.keys[7] = 99;
   record[0] = 0x21;
   assert.is(assembleDataset(passed).coords[14], 1.25);
   assert.is(passed.byCreatedAt.keys[7], 99);
-  assert.is(recordBytes(passed.records, 7)[0], 0x21);
+  assert.is(stretchOf(passed.records, 7, 8)[0]![0], 0x21);
   for (const one of [parts.coords.buffer, ...numbersOf(parts).map(({ buffer }) => buffer)]) {
     assert.instance(one, SharedArrayBuffer);
   }

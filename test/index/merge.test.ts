@@ -7,7 +7,7 @@ import { assembleDataset, type DatasetParts } from '../../src/index/dataset.js';
 import { appendToDelta, continueDelta, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { buildOrders, type OrderKeys } from '../../src/index/orders.js';
-import { recordBytes, thinningOf } from '../../src/index/records.js';
+import { stretchOf, thinningOf } from '../../src/index/records.js';
 import { renderPoint } from '../../src/model/point.js';
 import { Engine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, engineOf, idsOf, readerOf } from '../support/engine.js';
@@ -46,7 +46,7 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
   const orders = { byId, byCreatedAt, byModifiedAt, crossTables };
   assert.equal(orders, buildOrders(structuredClone(keys)), label);
   for (const [row, note] of rows.entries()) {
-    const text = rendered(recordBytes(parts.records, row)).toString();
+    const text = rendered(stretchOf(parts.records, row, row + 1)[0]!).toString();
     assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);
   }
   const stored = rows.map((note) => storePoint(pointOf(note)));

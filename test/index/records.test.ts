@@ -9,7 +9,6 @@ import {
   divideRecords,
   putRecords,
   type Records,
-  recordBytes,
   SPARE_BYTES,
   stretchOf,
 } from '../../src/index/records.js';
@@ -75,7 +74,7 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
 /** Asserts that these records are in their rows. */
 function assertHas(made: Records, expected: readonly string[]): void {
   for (const [row, text] of expected.entries()) {
-    const found = rendered(recordBytes(made, row)).toString();
+    const found = rendered(stretchOf(made, row, row + 1)[0]!).toString();
     if (found !== text) assert.is(found, text, `row ${row}`);
   }
 }
@@ -206,7 +205,8 @@ test('records of the rows before stay where they are', () => {
   const own = [...points.slice(2 * CHUNK_ROWS), ...more].map(storePoint);
   const lengths = Uint32Array.from(own, ({ length }) => length);
   const next = allocateRecords(lengths, records, 2 * CHUNK_ROWS);
-  for (const [i, record] of own.entries()) recordBytes(next, 2 * CHUNK_ROWS + i).set(record);
+  for (const [i, record] of own.entries())
+    stretchOf(next, 2 * CHUNK_ROWS + i, 2 * CHUNK_ROWS + i + 1)[0]!.set(record);
   assertHas(next, [...texts, ...more.map(renderPoint)]);
   assert.is(next.memories[0], records.memories[0]);
   // what no row has any more is let go

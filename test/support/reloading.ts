@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { rendered } from '../../src/formats/record-layout.js';
-import { recordBytes } from '../../src/index/records.js';
+import { stretchOf } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { Cell, type Current, type Generation } from '../../src/reload/current.js';
@@ -117,7 +117,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     builds,
     served() {
       const { dataset } = current.generation.engine;
-      return [markIn(rendered(recordBytes(dataset.records, 0)).toString()), dataset.count];
+      return [markIn(rendered(stretchOf(dataset.records, 0, 1)[0]!).toString()), dataset.count];
     },
     errors: () =>
       logs.filter((entry) => entry['level'] === 50).map((entry) => `${entry['reason']}`),

@@ -3,7 +3,7 @@ import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { rendered, storePoint } from '../../src/formats/record-layout.js';
 import { parseTileLook } from '../../src/http/routes/tile-views.js';
-import { hashId, recordBytes } from '../../src/index/records.js';
+import { hashId, stretchOf } from '../../src/index/records.js';
 import { RECORD_KEYS, type RecordKey } from '../../src/model/point.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import * as grids from '../../src/tiles/grid.js';
@@ -25,7 +25,7 @@ test('points have the fields of their records, texts with escapes included', asy
   let escaped = 0;
   // without clusters points come in the order of their rows
   for (const [row, { properties }] of points.entries()) {
-    const text = rendered(recordBytes(dataset.records, row)).toString();
+    const text = rendered(stretchOf(dataset.records, row, row + 1)[0]!).toString();
     const { tags, created_at, modified_at, ...record } = JSON.parse(text) as Record<string, string>;
     const seconds = (time?: string): number => Math.floor(Date.parse(time!) / 1000);
     const times = { created_at: seconds(created_at), modified_at: seconds(modified_at) };

@@ -12,7 +12,7 @@ import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
 import { FRESH_MEMORY, type Page, pointRecords } from '../../../src/http/formats/representation.js';
 import type { Dataset } from '../../../src/index/dataset.js';
 import { PageRoom } from '../../../src/index/record-page.js';
-import { allocateRecords, recordBytes } from '../../../src/index/records.js';
+import { allocateRecords, stretchOf } from '../../../src/index/records.js';
 import {
   type Point,
   RECORD_KEYS,
@@ -127,7 +127,7 @@ test('values that are no JSON do no harm', () => {
 
 function pageOf(count: number, keys?: readonly RecordKey[]): Page {
   const all = allocateRecords(Uint32Array.from(RECORDS, ({ stored }) => stored.length));
-  for (const [row, { stored }] of RECORDS.entries()) recordBytes(all, row).set(stored);
+  for (const [row, { stored }] of RECORDS.entries()) stretchOf(all, row, row + 1)[0]!.set(stored);
   const dataset = { records: all, count: RECORDS.length } as Dataset;
   const found = { rows: [...RECORDS.keys()], length: count, delta: undefined };
   const records = pointRecords(dataset, found, new PageRoom());
