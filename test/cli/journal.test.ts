@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
-import { type Point, readPoint } from '../../src/model/point.js';
+import type { Point } from '../../src/model/point.js';
 import { type Journal, readPostLine } from '../../src/posts/journal.js';
 import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
 import {
@@ -132,9 +132,7 @@ test('the command line hands on what it is given', async () => {
 });
 
 /** The point of the post with this id. */
-function posted(id: number): Point {
-  return readPoint(JSON.parse(newPost(id).record), () => {}) as Point;
-}
+const posted = (id: number): Point => point(JSON.parse(newPost(id).record));
 
 interface Case {
   /** What the snapshot has besides points 1 and 30. */

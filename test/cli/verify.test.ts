@@ -1,6 +1,5 @@
 import { closeSync, openSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { type VerifyOptions, verify } from '../../src/cli/verify.js';
 import type { PointBlock } from '../../src/formats/block.js';
 import { NativeWriter } from '../../src/formats/native/write.js';
@@ -17,10 +16,10 @@ import {
   readOnePass,
   writeNative,
 } from '../support/native.js';
-import { runInThread } from '../support/service.js';
+import { ROOT, runInThread } from '../support/service.js';
 import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
-const FIXTURES = fileURLToPath(new URL('../../../test/fixtures/native', import.meta.url));
+const FIXTURES = join(ROOT, 'test/fixtures/native');
 
 async function run(path: string, options: VerifyOptions = {}): Promise<[number, string]> {
   const lines: string[] = [];

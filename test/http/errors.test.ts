@@ -76,12 +76,6 @@ test('a path that is not well formed gets 404 or 400, never more', async () => {
   assert.is(statusOf(await raw('OPTIONS *')), 404);
 });
 
-test('the target may name scheme and host, as through a proxy', async () => {
-  const answer = await raw(`GET http://x${LIST}?page_size=1`);
-  assert.is(statusOf(answer), 200);
-  assert.is(JSON.parse(bodyOf(answer)).count, 30);
-});
-
 test('what is no HTTP or too large is told so in JSON', async () => {
   const cases: [status: number, bytes: string][] = [
     [400, 'hello\r\n\r\n'],

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { greatCircle } from '../../bench/support/great-circle.js';
 import type { Envelope, Reply } from '../support/client.js';
+import { headings, read } from '../support/documents.js';
 import { createDocumentCheck, type Piece } from '../support/openapi.js';
 import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT } from '../support/service.js';
@@ -35,9 +37,9 @@ interface Differences {
 }
 
 /** All of them: the replay fails for one that is missing and for one too many. */
-const DIFFERENCES = (
-  JSON.parse(readFileSync(join(ROOT, 'test/fixtures/differences.json'), 'utf8')) as Differences[]
-).flatMap(({ keys, ...others }) => keys.map((key) => ({ key, ...others })));
+const DIFFERENCES = (JSON.parse(read('test/fixtures/differences.json')) as Differences[]).flatMap(
+  ({ keys, ...others }) => keys.map((key) => ({ key, ...others })),
+);
 
 /** Names a case, which its name alone does not always. */
 function keyOf(name: string, method: string, target: string): string {
@@ -161,19 +163,7 @@ function sortKey(target: string): ((record: Fields) => string | number) | undefi
   if (!coordinates) return undefined;
   const [lat, lon] = coordinates.split(',').map(Number);
   return (record) =>
-    Math.round(distance(lat!, lon!, Number(record['lat']), Number(record['lon'])) * 1e4);
-}
-
-const RADIUS = 6_371_008.771_415;
-
-/** Metres along a great circle. */
-function distance(lat1: number, lon1: number, lat2: number, lon2: number): number {
-  const radians = Math.PI / 180;
-  const dLat = ((lat2 - lat1) * radians) / 2;
-  const dLon = ((lon2 - lon1) * radians) / 2;
-  const h =
-    Math.sin(dLat) ** 2 + Math.cos(lat1 * radians) * Math.cos(lat2 * radians) * Math.sin(dLon) ** 2;
-  return 2 * RADIUS * Math.asin(Math.min(1, Math.sqrt(h)));
+    Math.round(greatCircle(lon!, lat!, Number(record['lon']), Number(record['lat'])) * 1e4);
 }
 
 function isList(body: unknown): body is Envelope {
@@ -236,8 +226,7 @@ test('every listed case differs, and as listed', () => {
 });
 
 test('every difference has its decision in docs/decisions.md', () => {
-  const text = readFileSync(join(ROOT, 'docs/decisions.md'), 'utf8');
-  const anchors = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => anchorOf(heading!));
+  const anchors = headings(read('docs/decisions.md'));
   assert.is(new Set(anchors).size, anchors.length, 'headings differ');
   for (const { decision } of DIFFERENCES) assert.ok(anchors.includes(decision), decision);
 });
@@ -268,13 +257,5 @@ test('what we answer is as the OpenAPI document says', async () => {
     assert.ok(checked.has(kind), kind);
   }
 });
-
-/** As Markdown makes links to headings. */
-function anchorOf(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^\w -]/g, '')
-    .replaceAll(' ', '-');
-}
 
 test.run();

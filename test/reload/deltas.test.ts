@@ -54,6 +54,19 @@ function startHeld(given: Partial<DeltasOptions> = {}) {
   return { ...started, merge: first.open };
 }
 
+/** Merges, and says how many points each time. */
+function startCounted(rows: number) {
+  const merged: number[] = [];
+  const started = start({
+    ...roomFor(rows),
+    merge(...task) {
+      merged.push(task[2]);
+      return mergeInThread(...task);
+    },
+  });
+  return { ...started, merged };
+}
+
 test('points are served beside a snapshot, those that waited and those that come', async () => {
   const { current, deltas } = start();
   await serve(deltas, await snapshotOf(1_000), postsOf(1_000, 1_010));
@@ -242,22 +255,15 @@ test('points that came during a merge are merged without another point', async (
 });
 
 test('a few points are merged too, but only once merges have rested', async () => {
-  let begun = 0;
-  const { current, deltas } = start({
-    ...roomFor(160),
-    merge(...task) {
-      begun++;
-      return mergeInThread(...task);
-    },
-  });
+  const { current, deltas, merged } = startCounted(160);
   await serve(deltas, await snapshotOf(50), postsOf(50, 59));
-  assert.is(begun, 0, 'nine rows are too few');
+  assert.is(merged.length, 0, 'nine rows are too few');
   await append(deltas, postsOf(59, 60));
   await until('a merge', () => deltas.state.merges === 1);
   await append(deltas, postsOf(60, 139));
-  assert.is(begun, 1, 'it rests');
+  assert.is(merged.length, 1, 'it rests');
   await append(deltas, postsOf(139, 140));
-  assert.is(begun, 2, 'half of the room');
+  assert.is(merged.length, 2, 'half of the room');
   await until('another one', () => deltas.state.merges === 2);
   assertServed(current.generation, notes.slice(0, 140), 'merged twice');
 });
@@ -284,14 +290,7 @@ test('a state is named by the snapshot and the last sequence, with no row as wel
 });
 
 test('many posts that wait are merged before they are served, and few beside each other', async () => {
-  const merged: number[] = [];
-  const { current, deltas } = start({
-    ...roomFor(64),
-    merge(...task) {
-      merged.push(task[2]);
-      return mergeInThread(...task);
-    },
-  });
+  const { current, deltas, merged } = startCounted(64);
   const snapshot = await snapshotOf(100);
   const state = (): string => `${current.generation.count} and ${deltas.state.rows}`;
 

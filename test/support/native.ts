@@ -23,7 +23,7 @@ export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 export function point(fields: Record<string, unknown>): Point {
   const record = { lat: '60.17', lon: '24.94', created_at: '2023-05-01T12:00:00Z', ...fields };
   const result = readPoint(record, () => {});
-  if (!('id' in result)) throw new Error(JSON.stringify(result));
+  if (!('id' in result)) throw new Error(`${JSON.stringify(record)}: ${JSON.stringify(result)}`);
   return result;
 }
 

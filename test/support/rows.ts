@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { pack } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import type { PointBlock } from '../../src/formats/block.js';
@@ -10,15 +9,14 @@ import { BrokenRows, type Row, type RowParser } from '../../src/formats/rows/row
 import type { LoadReport, ReadOptions } from '../../src/formats/snapshot.js';
 import { makeFolder } from './folder.js';
 import { contentsOf } from './native.js';
+import { FIXTURE_POINTS } from './service.js';
 import { failure, refusal } from './uvu.js';
 
 export type Fields = Record<string, unknown>;
 
-const POINTS = fileURLToPath(new URL('../../../test/fixtures/points.ndjson', import.meta.url));
-
 /** The first points that the original service was recorded with. */
 export function fixtureRecords(count: number): Fields[] {
-  const lines = readFileSync(POINTS, 'utf8').split('\n').slice(0, count);
+  const lines = readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, count);
   return lines.map((line) => JSON.parse(line) as Fields);
 }
 

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { greatCircle } from '../../../bench/support/great-circle.js';
 import { inventPoints } from '../../../src/cli/generate/notes.js';
 import { CITIES, helsinkiOffset } from '../../../src/cli/generate/places.js';
 import type { Point } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
+import { ROOT } from '../../support/service.js';
 import { assert, test } from '../../support/uvu.js';
 
 const COUNT = 5000;
@@ -37,7 +39,7 @@ test('the rest lies around cities all over the world, the largest first', () => 
 });
 
 test('the city table is what its script prints', () => {
-  const script = fileURLToPath(new URL('../../../data/make-cities.js', import.meta.url));
+  const script = join(ROOT, 'dist/data/make-cities.js');
   const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
   assert.ok(stdout === readFileSync('assets/cities.json', 'utf8'));
 });
@@ -142,13 +144,8 @@ function withoutNumber(tag: string): string {
   return tag.replace(/ \d+$/, '');
 }
 
-/** By the haversine formula. */
 function metres(point: Point, lat: number, lon: number): number {
-  const radians = Math.PI / 180;
-  const [a, b] = [Number(point.lat) * radians, lat * radians];
-  const dLon = (Number(point.lon) - lon) * radians;
-  const h = Math.sin((a - b) / 2) ** 2 + Math.cos(a) * Math.cos(b) * Math.sin(dLon / 2) ** 2;
-  return 2 * 6_371_000 * Math.asin(Math.sqrt(h));
+  return greatCircle(Number(point.lon), Number(point.lat), lon, lat);
 }
 
 test.run();

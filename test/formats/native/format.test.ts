@@ -1,6 +1,5 @@
 import { createReadStream, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { pack, UnpackrStream } from 'msgpackr';
 import { packSnapshot } from '../../../src/cli/pack.js';
@@ -23,9 +22,10 @@ import {
   takeApart,
   writeNative,
 } from '../../support/native.js';
+import { fixtureRecords, ndjson } from '../../support/rows.js';
+import { ROOT } from '../../support/service.js';
 import { assert, makeFolder, test } from '../../support/uvu.js';
 
-const ROOT = fileURLToPath(new URL('../../../..', import.meta.url));
 const FIXTURES = join(ROOT, 'test/fixtures/native');
 const fixture = (name: string): string => join(FIXTURES, `${name}.waypost`);
 
@@ -168,8 +168,7 @@ test('a header says up to which post of a journal the file goes', async () => {
 test('pack writes a watermark, keeps it through sorting, and keeps that of a native input', async () => {
   const folder = makeFolder();
   const [rows, packed, again] = ['rows', 'packed', 'again'].map((name) => join(folder, name));
-  const many = readFileSync(join(ROOT, 'test/fixtures/points.ndjson'), 'utf8').split('\n');
-  writeFileSync(rows!, many.slice(0, 300).join('\n'));
+  writeFileSync(rows!, ndjson(...fixtureRecords(300)));
   const cases: [from: string, to: string, ...(Watermark | undefined)[]][] = [
     [rows!, packed!, NONE, NONE],
     [rows!, packed!, WATERMARK, WATERMARK],
@@ -262,14 +261,8 @@ test('records are one bin in any of its forms, as large as the columns say', () 
   for (const head of [[0xc4], [0xc5, 0], [0xc6, 0, 0, 0]]) {
     assert.equal(decode(Buffer.from([...head, size, ...both])), both);
   }
-  for (const value of [
-    one,
-    Buffer.concat([both, one!]),
-    both.toString('latin1'),
-    [both],
-    {},
-    null,
-  ]) {
+  const more = Buffer.concat([both, one!]);
+  for (const value of [one, more, both.toString('latin1'), [both], {}, null]) {
     assert.throws(() => decode(pack(value)), /expected one bin object with \d+ bytes/);
   }
   const cut = [0xc4, size - 3, ...both];

@@ -1,21 +1,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { type Point, readPoint, renderPoint } from '../../../src/model/point.js';
+import { renderPoint } from '../../../src/model/point.js';
+import { point } from '../../support/native.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
 import { accept, type Fields, fixtureRecords, refuse } from '../../support/rows.js';
+import { ROOT } from '../../support/service.js';
 import { assert, IS_SOAK, pluck, test } from '../../support/uvu.js';
 
-const FIXTURES = fileURLToPath(new URL('../../../../test/fixtures/parquet', import.meta.url));
+const FIXTURES = join(ROOT, 'test/fixtures/parquet');
 
 const RECORDS: readonly Fields[] = [
   ...fixtureRecords(700),
   { id: 2 ** 53 - 1, comment: '"é\u2028\n', lat: '-90.00000000', lon: '180.00000000' },
 ].map((one) => {
   const created_at = '2023-05-01T12:00:00.000001+00:00';
-  const point = readPoint({ created_at, ...one }, () => {});
-  return JSON.parse(renderPoint(point as Point)) as Fields;
+  return JSON.parse(renderPoint(point({ created_at, ...one }))) as Fields;
 });
 
 async function read(bytes: Uint8Array): Promise<{ records: Fields[]; report: unknown }> {

@@ -13,15 +13,10 @@ import { FRESH_MEMORY, type Page, pointRecords } from '../../../src/http/formats
 import type { Dataset } from '../../../src/index/dataset.js';
 import { PageRoom } from '../../../src/index/record-page.js';
 import { allocateRecords, stretchOf } from '../../../src/index/records.js';
-import {
-  type Point,
-  RECORD_KEYS,
-  type RecordKey,
-  readPoint,
-  renderPoint,
-} from '../../../src/model/point.js';
+import { type Point, RECORD_KEYS, type RecordKey, renderPoint } from '../../../src/model/point.js';
 import { Meter } from '../../support/engine.js';
 import { checkCollection, checkFeature } from '../../support/geojson.js';
+import { point } from '../../support/native.js';
 import { assert, test } from '../../support/uvu.js';
 
 const random = new Random(20_260_101, 'point');
@@ -42,30 +37,19 @@ function text(most: number): string {
 function anyPoint(): Point {
   const degrees = (limit: number): string =>
     random.chance(0.2) ? String(random.int(3) - 1) : ((random.next() * 2 - 1) * limit).toFixed(8);
-  const point = readPoint(
-    {
-      id: random.chance(0.1) ? Number.MAX_SAFE_INTEGER : 1 + random.int(1e9),
-      lat: degrees(90),
-      lon: degrees(180),
-      created_at: '2024-02-29T12:00:00+02:00',
-      comment: text(8),
-      ...(random.chance(0.5) ? { status: `S${text(3)}` } : {}),
-      ...(random.chance(0.5) ? { image: `/media/${text(3)}` } : {}),
-      ...(random.chance(0.5) ? { is_processed: true } : {}),
-      ...(random.chance(0.5) ? { created_by: random.int(1000) } : {}),
-      ...(random.chance(0.5)
-        ? {
-            tags: Array.from(
-              { length: 1 + random.int(3) },
-              () => `${random.pick(['t', 'b', 'c', 'i'])}${text(1)}`,
-            ),
-          }
-        : {}),
-    },
-    () => {},
-  );
-  assert.ok('id' in point, JSON.stringify(point));
-  return point;
+  const tag = (): string => `${random.pick(['t', 'b', 'c', 'i'])}${text(1)}`;
+  return point({
+    id: random.chance(0.1) ? Number.MAX_SAFE_INTEGER : 1 + random.int(1e9),
+    lat: degrees(90),
+    lon: degrees(180),
+    created_at: '2024-02-29T12:00:00+02:00',
+    comment: text(8),
+    ...(random.chance(0.5) ? { status: `S${text(3)}` } : {}),
+    ...(random.chance(0.5) ? { image: `/media/${text(3)}` } : {}),
+    ...(random.chance(0.5) ? { is_processed: true } : {}),
+    ...(random.chance(0.5) ? { created_by: random.int(1000) } : {}),
+    ...(random.chance(0.5) ? { tags: Array.from({ length: 1 + random.int(3) }, tag) } : {}),
+  });
 }
 
 const POINTS = Array.from({ length: 2_000 }, anyPoint);
