@@ -3,19 +3,12 @@ import { pino } from 'pino';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
-import {
-  assertSame,
-  Instances,
-  keysIn,
-  snapshot,
-  startInstance,
-  startProxy,
-} from '../support/fleet.js';
+import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../support/fleet.js';
 import { runCommand, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
-
-const fleet = new Instances(test);
+// a new cluster takes two seconds of the processor: these tests and those share one
+import { fleet } from './fleet.js';
 
 fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
   const address = await fleet.emptyDatabase();

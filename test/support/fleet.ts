@@ -115,7 +115,7 @@ function pathOf(random: Random): string {
   ]);
 }
 
-/** The instances and the database of a file of tests. */
+/** The instances and the database of tests. */
 export class Instances {
   /** Are stopped after each test. */
   readonly running: Pick<Service, 'stop'>[] = [];

@@ -8,7 +8,8 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { assert, makeFolder, pluck, refusal, test, until } from '../support/uvu.js';
 
-const fleet = new Instances(test);
+/** The instances and the database of these tests and of those that import them. */
+export const fleet: Instances = new Instances(test);
 
 const path = snapshot();
 let address: string;
@@ -152,5 +153,3 @@ fleet.check(
     );
   },
 );
-
-test.run();
