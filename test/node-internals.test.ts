@@ -10,7 +10,7 @@ import {
   setHead,
   stopParsing,
 } from '../src/http/answer/node-internals.js';
-import { SharedRoom } from '../src/posts/media/shares.js';
+import { SharedRoom } from '../src/model/turns.js';
 import { listen } from './support/sockets.js';
 import { assert, test, until } from './support/uvu.js';
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { createQueue, type Queue } from '../model/turns.js';
 import { type JournalOptions, JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
 import { connect, type Link, Refused, Uncertain, type Value } from './postgres-link.js';
@@ -17,13 +18,12 @@ const TRY = 'UPDATE waypost.state SET one = true';
 export class Session {
   /** Undefined while not connected. */
   link: Link | undefined;
+  readonly alone: Queue = createQueue();
   readonly #address: DatabaseAddress;
   readonly #logger: JournalOptions['logger'];
   readonly #look: (link: Link) => Promise<void>;
   /** The highest timeline that was seen. */
   #timeline = 0;
-  /** The queue of {@link alone}. */
-  #turn: Promise<unknown> = Promise.resolve();
   /** Undefined once a look and a try to write succeed. */
   #problem: string | undefined;
   /** The last refusal, which is logged once. */
@@ -83,13 +83,6 @@ export class Session {
         await delay(Math.min(INSIST_MS, left));
       }
     }
-  }
-
-  /** Runs `work` once all earlier work has ended. */
-  alone<T>(work: () => Promise<T>): Promise<T> {
-    const working = this.#turn.then(work);
-    this.#turn = working.catch(() => {});
-    return working;
   }
 
   /** Asks the database. Rejects with a {@link JournalUnavailable}. */

@@ -9,6 +9,7 @@ import {
   hasRoom,
   sizeOf,
 } from '../index/delta.js';
+import { createQueue } from '../model/turns.js';
 import { reclaimMemory } from './background.js';
 import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
 import { Beginning, createMerger, fillOf, LEAST_FILL, type Merge } from './merge.js';
@@ -55,8 +56,8 @@ export class Deltas {
   readonly #open = new Set<Delta>();
   /** Room in every open delta for points that are being journaled. */
   #reserved: DeltaSize = { rows: 0, bytes: 0 };
-  /** The queue for room: settles once the last in it has room, or was refused. */
-  #asking: Promise<unknown> = Promise.resolve();
+  /** The queue for room: the next one's turn begins when one has room, or was refused. */
+  readonly #asking = createQueue();
   /** By `performance.now()`: when the last {@link exclusively} ended. */
   #exclusiveUntil = 0;
   /** Wakes the head of the queue; undefined while it does not sleep. */
@@ -67,7 +68,7 @@ export class Deltas {
   #isRefusing = false;
   /** Of the generation that all threads serve. */
   #served: Delta | undefined;
-  #publishing: Promise<void> = Promise.resolve();
+  readonly #publishing = createQueue();
   #isMerging = false;
   /** By `performance.now()`: a delta that is not half full is not merged earlier. */
   #restsUntil = 0;
@@ -122,13 +123,11 @@ export class Deltas {
    */
   reserve(rows: number, bytes: number): Promise<Release | undefined> {
     const asked = performance.now();
-    const reserving = this.#asking.then(() => {
+    return this.#asking(() => {
       // who waited for a snapshot has not waited for room yet
       const since = Math.max(asked, this.#exclusiveUntil);
       return this.#reserve({ rows, bytes }, since + this.#options.patienceMs);
     });
-    this.#asking = reserving;
-    return reserving;
   }
 
   async #reserve(size: DeltaSize, until: number): Promise<Release | undefined> {
@@ -161,16 +160,14 @@ export class Deltas {
 
   /** Runs `work` while no room is reserved; reservations wait for it. */
   exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const working = this.#asking.then(async () => {
-      while (this.#reserved.rows > 0) await this.#woken();
-      return work();
-    });
-    this.#asking = working
-      .catch(() => {})
-      .then(() => {
+    return this.#asking(async () => {
+      try {
+        while (this.#reserved.rows > 0) await this.#woken();
+        return await work();
+      } finally {
         this.#exclusiveUntil = performance.now();
-      });
-    return working;
+      }
+    });
   }
 
   /** Resolves once room was given back or made, or after `ms` milliseconds. */
@@ -204,7 +201,7 @@ export class Deltas {
   /** Has all threads serve what is made, one generation after the other. */
   #publish(make: () => Generation | undefined): Promise<void> {
     const { current } = this.#options;
-    const publishing = this.#publishing.then(async () => {
+    return this.#publishing(async () => {
       const generation = make();
       if (generation === undefined) return;
       await current.publish(generation);
@@ -213,9 +210,6 @@ export class Deltas {
       this.#wake?.();
       this.#mergeIfDue();
     });
-    // the next generation is published though this one failed
-    this.#publishing = publishing.catch(() => {});
-    return publishing;
   }
 
   /** Begins a merge, unless one is under way or none is due. Called after each post. */

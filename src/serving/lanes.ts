@@ -20,7 +20,7 @@ import {
   tooManyQueries,
 } from '../http/request/http-error.js';
 import { Calls } from '../model/calls.js';
-import { Turns } from '../posts/media/shares.js';
+import { Turns } from '../model/turns.js';
 import {
   type Follower,
   type Generation,

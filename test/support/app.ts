@@ -14,7 +14,7 @@ import { createOriginOf } from '../../src/http/request/origin.js';
 import { createViews } from '../../src/http/routes/resources.js';
 import { appendToDelta, createDelta } from '../../src/index/delta.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
-import { SharedRoom } from '../../src/posts/media/shares.js';
+import { SharedRoom } from '../../src/model/turns.js';
 import { type Asked, ask, type Reply } from './client.js';
 import { acceptedOf, generationOf } from './engine.js';
 import { closeLater } from './folder.js';

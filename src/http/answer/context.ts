@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Logger } from 'pino';
 import type { TimeZone } from '../../model/time-zone.js';
+import type { SharedRoom } from '../../model/turns.js';
 import type { JournalReader } from '../../posts/journal.js';
-import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Uploads } from '../../posts/media/upload.js';
 import type { Posts } from '../../posts/posts.js';
 import type { Tokens } from '../../posts/tokens/file.js';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { quote } from '../../model/quote.js';
-import type { SharedRoom } from '../../posts/media/shares.js';
+import type { SharedRoom } from '../../model/turns.js';
 import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 

@@ -5,8 +5,8 @@ import {
   type BusboyHeaders,
   type BusboyInstance,
 } from '@fastify/busboy';
+import type { SharedRoom } from '../../model/turns.js';
 import { MediaUnavailable } from '../../posts/media/folder.js';
-import type { SharedRoom } from '../../posts/media/shares.js';
 import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
   addTo,

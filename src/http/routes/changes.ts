@@ -13,8 +13,8 @@ import {
 import { firstAbove } from '../../index/order.js';
 import type { RecordKey } from '../../model/point.js';
 import type { Filters } from '../../model/query.js';
+import { createQueue, createTurnstile } from '../../model/turns.js';
 import { acceptedOf } from '../../posts/adopt.js';
-import { createTurnstile } from '../../posts/media/shares.js';
 import { matchDelta } from '../../query/delta-match.js';
 import { servedSequence } from '../../reload/current.js';
 import { createKeptState } from '../answer/at-least.js';
@@ -134,7 +134,7 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
   const takeTurn = createTurnstile();
   /** The next look for new points, which all streams of a thread share. */
   let look: Promise<void> | undefined;
-  let reading: Promise<unknown> = Promise.resolve();
+  const reading = createQueue();
 
   function ofDelta(delta: Delta, cursor: number, start: StreamStart, form: StreamForm): Found {
     const length = deltaLength(delta);
@@ -162,9 +162,8 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
   async function ofJournal(cursor: number, start: StreamStart, form: StreamForm): Promise<Found> {
     // read first: the base of a later delta may lie behind posts that were not read
     const { base } = current.generation.delta!;
-    const read = reading.then(() => Promise.all([journal.read(cursor, POSTS), journal.state()]));
-    reading = read.catch(() => {});
-    const [posts, { keptAfter }] = await read;
+    const read = () => Promise.all([journal.read(cursor, POSTS), journal.state()]);
+    const [posts, { keptAfter }] = await reading(read);
     // the client comes back, and gets 410
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
     if (posts.length === 0) return { bytes: Buffer.alloc(0), cursor: base };

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byteText } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
-import type { SharedRoom } from '../../posts/media/shares.js';
+import type { SharedRoom } from '../../model/turns.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Posting } from '../answer/context.js';

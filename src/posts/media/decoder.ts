@@ -1,8 +1,8 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Turns } from '../../model/turns.js';
 import { type Ending, MediaUnavailable } from './folder.js';
-import { Turns } from './shares.js';
 
 export interface DecodeJob {
   readonly input: string;

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
+import { SharedRoom } from '../../model/turns.js';
 import { asUnavailable, MediaUnavailable, makeFolder, removeFile } from './folder.js';
-import { SharedRoom } from './shares.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
-import { Turns } from '../../../src/posts/media/shares.js';
 import { JPEG } from '../../support/images.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
@@ -196,41 +195,6 @@ test('who waits too long is told so, and is in nobody’s way', async () => {
   end();
   await come('c1');
   assert.equal(await told(), ['c1 begins']);
-});
-
-function drained(turns: Turns<string>): string[] {
-  const order: string[] = [];
-  for (let next = turns.next(); next !== undefined; next = turns.next()) order.push(next);
-  return order;
-}
-
-test('clients have turns, however many entries each brings', () => {
-  const turns = new Turns<string>(10);
-  for (const entry of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) turns.add(entry[0]!, entry);
-  assert.equal(drained(turns), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
-  assert.is(turns.next(), undefined);
-});
-
-test('where there is no room the longest line loses its last entry, or the newcomer its own', () => {
-  const turns = new Turns<string>(4);
-  for (const entry of ['a1', 'a2', 'a3', 'b1']) assert.is(turns.add(entry[0]!, entry), undefined);
-  assert.ok(turns.isFull);
-  assert.is(turns.add('c', 'c1'), 'a3');
-  assert.is(turns.add('a', 'a4'), 'a4');
-  assert.is(turns.add('b', 'b2'), 'b2');
-  assert.equal(drained(turns), ['a1', 'b1', 'c1', 'a2']);
-});
-
-test('entries that are gone make room', () => {
-  const turns = new Turns<string>(3);
-  for (const entry of ['a1', 'a2', 'b1']) turns.add(entry[0]!, entry);
-  assert.equal(
-    turns.drop((entry) => entry !== 'a2'),
-    ['a1', 'b1'],
-  );
-  assert.not.ok(turns.isFull);
-  assert.is(turns.add('b', 'b2'), undefined);
-  assert.equal(drained(turns), ['a2', 'b2']);
 });
 
 test.run();

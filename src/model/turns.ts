@@ -166,3 +166,15 @@ export function createTurnstile(): (client: string) => Promise<void> {
       isOpen = true;
     });
 }
+
+/** Runs work once all that it was given earlier has ended, well or not. */
+export type Queue = <T>(work: () => T | Promise<T>) => Promise<T>;
+
+export function createQueue(): Queue {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const working = last.then(work);
+    last = working.catch(() => {});
+    return working;
+  };
+}

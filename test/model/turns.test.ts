@@ -1,0 +1,54 @@
+import { createQueue, Turns } from '../../src/model/turns.js';
+import { assert, failure, test } from '../support/uvu.js';
+
+function drained(turns: Turns<string>): string[] {
+  const order: string[] = [];
+  for (let next = turns.next(); next !== undefined; next = turns.next()) order.push(next);
+  return order;
+}
+
+test('clients have turns, however many entries each brings', () => {
+  const turns = new Turns<string>(10);
+  for (const entry of ['a1', 'a2', 'a3', 'b1', 'c1', 'c2']) turns.add(entry[0]!, entry);
+  assert.equal(drained(turns), ['a1', 'b1', 'c1', 'a2', 'c2', 'a3']);
+  assert.is(turns.next(), undefined);
+});
+
+test('where there is no room the longest line loses its last entry, or the newcomer its own', () => {
+  const turns = new Turns<string>(4);
+  for (const entry of ['a1', 'a2', 'a3', 'b1']) assert.is(turns.add(entry[0]!, entry), undefined);
+  assert.ok(turns.isFull);
+  assert.is(turns.add('c', 'c1'), 'a3');
+  assert.is(turns.add('a', 'a4'), 'a4');
+  assert.is(turns.add('b', 'b2'), 'b2');
+  assert.equal(drained(turns), ['a1', 'b1', 'c1', 'a2']);
+});
+
+test('entries that are gone make room', () => {
+  const turns = new Turns<string>(3);
+  for (const entry of ['a1', 'a2', 'b1']) turns.add(entry[0]!, entry);
+  assert.equal(
+    turns.drop((entry) => entry !== 'a2'),
+    ['a1', 'b1'],
+  );
+  assert.not.ok(turns.isFull);
+  assert.is(turns.add('b', 'b2'), undefined);
+  assert.equal(drained(turns), ['a2', 'b2']);
+});
+
+test('a queue begins work when all earlier work has ended, well or not', async () => {
+  const queue = createQueue();
+  const told: string[] = [];
+  const first = queue(async () => {
+    told.push('first begins');
+    await Promise.resolve();
+    told.push('first ends');
+    throw new Error('first');
+  });
+  const second = queue(() => told.push('second'));
+  assert.is((await failure(first)).message, 'first');
+  await second;
+  assert.equal(told, ['first begins', 'first ends', 'second']);
+});
+
+test.run();
