@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { AggregatorRegistry, collectDefaultMetrics, type Metric, Registry } from 'prom-client';
-import { version } from '../model/quote.js';
+import { readAsset, version } from '../model/quote.js';
 import type { PostStats } from '../posts/posts.js';
 import { type Current, pointsServed } from '../reload/current.js';
 import { Durations, type ReloadStats } from '../reload/stats.js';
@@ -40,7 +39,7 @@ interface ThreadNumbers {
  * A metric a line: type, name, labels in braces, help. Counts are plain numbers, 11 ns a request,
  * and added up over threads; the library, which takes 2 µs, only writes them out.
  */
-const METRICS = readFileSync(new URL('../../../assets/metrics.txt', import.meta.url), 'utf8');
+const METRICS = readAsset('metrics.txt');
 
 /** Metrics of the library that take longer the more connections are open. */
 const LEFT_OUT = ['handles', 'requests', 'resources'].flatMap((what) => [

@@ -57,6 +57,11 @@ export class InputError extends Error {
   override readonly name = 'InputError';
 }
 
+/** The text of a file of the folder `assets`. */
+export function readAsset(name: string): string {
+  return readFileSync(new URL(`../../../assets/${name}`, import.meta.url), 'utf8');
+}
+
 export function version(): string {
   const path = new URL('../../../package.json', import.meta.url);
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { Sql } from 'postgres';
-import { InputError } from '../model/quote.js';
+import { InputError, readAsset } from '../model/quote.js';
 import {
   type Appended,
   JournalUnavailable,
@@ -21,7 +20,6 @@ const LOCK = 7_921_508_336;
 export const ID_BLOCK = 64;
 /** How long a prune may take, in milliseconds, at some 5 µs a post. */
 const PRUNE_MS = 600_000;
-const TABLES = new URL('../../../assets/journal-1.sql', import.meta.url);
 const VERSION = 1;
 
 /** The one row of the table `state`. */
@@ -60,7 +58,7 @@ export async function makeTables(sql: Sql): Promise<void> {
     const [schema] = await transaction.unsafe("SELECT to_regnamespace('waypost') AS found");
     // a schema that is there needs no right to make one
     if (schema!['found'] === null) await transaction.unsafe('CREATE SCHEMA waypost');
-    await transaction.unsafe(readFileSync(TABLES, 'utf8'));
+    await transaction.unsafe(readAsset('journal-1.sql'));
     const values = [VERSION, randomBytes(8).toString('hex')];
     await transaction.unsafe('INSERT INTO waypost.state (version, name) VALUES ($1, $2)', values);
   });

@@ -1,5 +1,6 @@
 import type { Point } from '../../model/point.js';
-import { createdAt, helsinkiTime, isIn2023, modifiedAt, place, readAsset, UNIT } from './places.js';
+import { readAsset } from '../../model/quote.js';
+import { createdAt, helsinkiTime, isIn2023, modifiedAt, place, UNIT } from './places.js';
 import { cumulative, Permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
@@ -115,4 +116,4 @@ interface Words {
   readonly voices: readonly Voice[];
 }
 
-const WORDS: Words = readAsset('words') as Words;
+const WORDS: Words = JSON.parse(readAsset('words.json'));

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readAsset } from '../../model/quote.js';
 import { formatLocal, type Timestamp } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { cumulative, type Random } from './random.js';
@@ -7,13 +7,7 @@ import { cumulative, type Random } from './random.js';
 type City = readonly [name: string, country: string, lat: number, lon: number, population: number];
 
 /** The largest of the world and of Finland, largest first. */
-export const CITIES: readonly City[] = (readAsset('cities') as { cities: readonly City[] }).cities;
-
-export function readAsset(name: string): unknown {
-  return JSON.parse(
-    readFileSync(new URL(`../../../../assets/${name}.json`, import.meta.url), 'utf8'),
-  );
-}
+export const CITIES: readonly City[] = JSON.parse(readAsset('cities.json')).cities;
 
 /** Where a point lies, in units of 10^-8 degrees, the precision of records. */
 interface Place {

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs';
-import { InputError } from '../../model/quote.js';
+import { InputError, readAsset } from '../../model/quote.js';
 import { isToken } from '../../model/units.js';
 import {
   byteSize,
@@ -34,7 +33,7 @@ const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'
  * Each flag with its value, default and bounds, and its help. Without the bound on image pixels a
  * decoder could hold gigabytes; a page of fewer bytes than its bound could not have each record.
  */
-const TABLE = readFileSync(new URL('../../../../assets/settings.txt', import.meta.url), 'utf8');
+const TABLE = readAsset('settings.txt');
 
 /** How values are read, by their name in the table. */
 const BY_KIND: Readonly<Record<string, Parse>> = {

@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
-import { quote } from '../../model/quote.js';
+import { quote, readAsset } from '../../model/quote.js';
 import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
@@ -28,11 +27,9 @@ type Row = Pick<Parameter, 'label' | 'means' | 'accepts' | 'schema'> & {
   readonly example: unknown;
 };
 
-const TABLE = new URL('../../../../assets/parameters.json', import.meta.url);
-
 /** All parameters by key: a name, or `name@place` where one differs at a place. */
 export const PARAMETERS: ReadonlyMap<string, Parameter> = new Map(
-  Object.entries(JSON.parse(readFileSync(TABLE, 'utf8')) as Record<string, Row>).map(
+  Object.entries(JSON.parse(readAsset('parameters.json')) as Record<string, Row>).map(
     ([key, { example: value, ...row }]) => {
       const [name = ''] = key.split('@', 1);
       return [key, { ...row, name, key: key.replace('@', '-'), value, example: String(value) }];

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
+import { readAsset } from '../../model/quote.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
@@ -71,8 +71,7 @@ export function openapiAddresses(): readonly ReadAddress<undefined>[] {
     read: () => undefined,
     find(_wanted, { origin }, _served, _budget, format) {
       const file = format === OPENAPI_30 ? 'openapi-3.0' : 'openapi-3.1';
-      const path = new URL(`../../../../assets/${file}.json`, import.meta.url);
-      const text = texts.get(file) ?? readFileSync(path, 'utf8');
+      const text = texts.get(file) ?? readAsset(`${file}.json`);
       texts.set(file, text);
       // behind the brace that the text begins with
       return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);

@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { deltaRowOf } from '../../index/delta.js';
 import { type Row, rankOf } from '../../index/order.js';
 import { frequentTexts } from '../../index/postings.js';
 import { PageRoom } from '../../index/record-page.js';
 import type { RecordKey } from '../../model/point.js';
+import { readAsset } from '../../model/quote.js';
 import { locate } from '../../query/engine.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
@@ -74,9 +74,7 @@ function pointSubject({ site }: ViewContext): Partial<Subject> {
 const LIST: Crumb = { label: 'Map data points', path: POINTS_PATH };
 
 /** Fields for OPTIONS, in the order of records; the service sets those that are `read_only`. */
-const FIELDS: object = JSON.parse(
-  readFileSync(new URL('../../../../assets/post-fields.json', import.meta.url), 'utf8'),
-);
+const FIELDS: object = JSON.parse(readAsset('post-fields.json'));
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {

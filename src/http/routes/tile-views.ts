@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { RecordKey } from '../../model/point.js';
 import type { Filters } from '../../model/query.js';
+import { readAsset } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { filtersWithin, MAX_ZOOM, type TileQuery } from '../../tiles/grid.js';
 import { ALWAYS } from '../../tiles/points.js';
@@ -71,9 +71,9 @@ export function tileSetView({ zone }: ViewContext): ReadAddress<TileLook> {
 }
 
 /** The document without addresses, with all that `fields` may ask for. */
-const TILE_SET = JSON.parse(
-  readFileSync(new URL('../../../../assets/tile-set.json', import.meta.url), 'utf8'),
-) as { readonly vector_layers: readonly { id: string; fields: Record<string, string> }[] };
+const TILE_SET = JSON.parse(readAsset('tile-set.json')) as {
+  readonly vector_layers: readonly { id: string; fields: Record<string, string> }[];
+};
 
 function tileSet(address: string, { fields = [] }: TileLook): object {
   const keys: readonly string[] = [...new Set<RecordKey>([...ALWAYS, ...fields])];
