@@ -178,17 +178,10 @@ function valuesOf(record: StoredRecord): string[] {
 
 type Visit = (id: number, record: StoredRecord, lon: Degrees, lat: Degrees) => void | Promise<void>;
 
-async function readRecords(
-  path: string,
-  { maxInvalid = 0, timeZone, progressTo, signal }: DiffOptions,
-  visit: Visit,
-): Promise<LoadReport> {
-  const bar = startProgress(`Reading ${basename(path)}`, progressTo);
-  const onProgress = (read: number, total: number): void => {
-    signal?.throwIfAborted();
-    bar.update(read, total);
-  };
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
+async function readRecords(path: string, options: DiffOptions, visit: Visit): Promise<LoadReport> {
+  const { maxInvalid = 0, timeZone } = options;
+  const bar = startProgress(`Reading ${basename(path)}`, options);
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress: bar.update });
   try {
     for await (const { count, id, lon, lat, length, records } of reader.blocks()) {
       let end = 0;

@@ -46,7 +46,7 @@ export async function exportSnapshot(
   const format = formatOf(output, options.format);
   const query = queryOf(options.filter ?? '', await openTimeZone(options.timeZone));
   refuseSameFile([input, options.journal], output);
-  const { journal, signal } = options;
+  const { journal } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
     const further = await postsBeside(path, journal);
@@ -54,17 +54,16 @@ export async function exportSnapshot(
     // a page of a longer list would pass for all of it in another format
     requireWhole(name, report, { allowEmpty: true });
     let bytes = 0;
-    const bar = startProgress('Exporting', options.progressTo, countPoints);
+    const bar = startProgress('Exporting', options, countPoints);
     try {
       await writeOutput(output, options, async ({ put }) => {
         for (let isLast = false; !isLast; ) {
           const piece = file.next(PIECE_BYTES);
           await put(piece.bytes);
           bytes += piece.bytes.length;
-          bar.update(file.count - file.left, file.count);
           // signals and the bar have their turn
           await setImmediate();
-          signal?.throwIfAborted();
+          bar.update(file.count - file.left, file.count);
           isLast = piece.isLast;
         }
       });
@@ -113,14 +112,11 @@ async function load(
   query: ExportQuery,
   format: string,
   further: JournaledPoints | undefined,
-  { maxInvalid = 0, timeZone, progressTo, signal }: ExportOptions,
+  options: ExportOptions,
 ): Promise<[Export, LoadReport]> {
-  const bar = startProgress('Loading', progressTo);
-  const onProgress = (read: number, total: number): void => {
-    signal?.throwIfAborted();
-    bar.update(read, total);
-  };
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress });
+  const { maxInvalid = 0, timeZone } = options;
+  const bar = startProgress('Loading', options);
+  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress: bar.update });
   try {
     // without posts a native file is read straight to its place
     const source: SnapshotReader =

@@ -27,7 +27,7 @@ const BATCH_POINTS = 256;
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, out } = options;
   const write = writerOf(out);
-  const bar = startProgress('Generating', options.progressTo, countPoints);
+  const bar = startProgress('Generating', options, countPoints);
   const started = performance.now();
   try {
     const made = batches(options, (done) => bar.update(done, points));
@@ -42,21 +42,20 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
 }
 
 /**
- * All points, in order; `onProgress` hears how many have come. Making and writing them is
+ * All points, in order; `onProgress` hears how many come, and may throw. Making and writing them is
  * synchronous: signals need a turn of the event loop before each batch.
  */
 async function* batches(
-  { points, seed, signal }: GenerateOptions,
+  { points, seed }: GenerateOptions,
   onProgress: (points: number) => void,
 ): AsyncGenerator<Point[], void, undefined> {
   const point = inventPoints(seed, points);
   for (let done = 0; done < points; ) {
     await turn();
-    signal?.throwIfAborted();
     const from = done;
     done = Math.min(done + BATCH_POINTS, points);
-    yield Array.from({ length: done - from }, (_, i) => point(from + i));
     onProgress(done);
+    yield Array.from({ length: done - from }, (_, i) => point(from + i));
   }
 }
 

@@ -73,7 +73,7 @@ async function packFile(
     );
   }
   const started = performance.now();
-  const bar = startProgress('Packing', options.progressTo);
+  const bar = startProgress('Packing', options);
   let reader: SnapshotReader | undefined;
   let bytesRead = 0;
   try {
@@ -205,17 +205,16 @@ export async function writeSorted(
   labels: Omit<Labels, 'count'>,
   blocks: readonly PointBlock[],
   notifications: readonly Notification[],
-  { progressTo, signal }: RunOptions,
+  options: RunOptions,
 ): Promise<NativeTotals> {
-  const bar = startProgress('Sorting', progressTo, countPoints);
+  const bar = startProgress('Sorting', options, countPoints);
   const count = blocks.reduce((sum, block) => sum + block.count, 0);
   async function* sorted(): AsyncGenerator<PointBlock, void, undefined> {
     let done = 0;
     for (const block of sortBlocks(blocks)) {
-      signal?.throwIfAborted();
       done += block.count;
-      yield block;
       bar.update(done, count);
+      yield block;
       // signals are heard, and the block goes to its thread, before the next one is made
       await setImmediate();
     }

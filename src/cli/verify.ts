@@ -32,12 +32,9 @@ export async function verify(path: string, options: VerifyOptions = {}): Promise
   await openTimeZone(options.timeZone);
   return withInput(path, STANDARD, options, async (copy, name) => {
     const findings = new Findings();
-    const bar = startProgress('Verifying', options.progressTo);
+    const bar = startProgress('Verifying', options);
     try {
-      await read(copy, findings, options, (done, total) => {
-        options.signal?.throwIfAborted();
-        bar.update(done, total);
-      });
+      await read(copy, findings, options, bar.update);
     } catch (error) {
       options.signal?.throwIfAborted();
       if (!(error instanceof InputError)) throw error;

@@ -2,7 +2,14 @@ import { createRequire } from 'node:module';
 import type * as cliProgress from 'cli-progress';
 import type { Progress } from '../formats/snapshot.js';
 
+interface ProgressOptions {
+  /** Where the bar is drawn, if it is a terminal; standard error where absent. */
+  readonly progressTo?: NodeJS.WriteStream | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 interface ProgressBar {
+  /** Throws the reason of the signal, so that what is shown ends once it is aborted. */
   readonly update: Progress;
   /** Ends the bar and its timer; may be called more than once. */
   stop(): void;
@@ -14,10 +21,10 @@ interface ProgressBar {
  */
 export function startProgress(
   action: string,
-  stream: NodeJS.WriteStream = process.stderr,
+  { progressTo: stream = process.stderr, signal }: ProgressOptions = {},
   show: (amount: number) => string = megabytes,
 ): ProgressBar {
-  if (!stream.isTTY) return { update: () => {}, stop: () => {} };
+  if (!stream.isTTY) return { update: () => signal?.throwIfAborted(), stop: () => {} };
   // loaded only for a terminal
   const { SingleBar } = createRequire(import.meta.url)('cli-progress') as typeof cliProgress;
   const bar = new SingleBar({
@@ -32,6 +39,7 @@ export function startProgress(
   let running = false;
   return {
     update(done, total) {
+      signal?.throwIfAborted();
       const seconds = Math.max(performance.now() - started, 1) / 1000;
       const tokens = {
         read: show(done),
