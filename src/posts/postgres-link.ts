@@ -1,5 +1,6 @@
 import postgres, { type Sql } from 'postgres';
 import { InputError } from '../model/quote.js';
+import { within } from '../model/turns.js';
 import type { DatabaseAddress, Host } from './postgres-address.js';
 
 /** How long a connection may take to open, in seconds. */
@@ -124,7 +125,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
   async function run<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     if (isLost) throw new Uncertain('the connection to the database is lost');
     try {
-      return await within(patienceMs, work());
+      return await within(patienceMs, work(), () => new Uncertain('the database does not answer'));
     } catch (error) {
       const failure = failureOf(error);
       if (failure instanceof Uncertain) close();
@@ -184,20 +185,6 @@ function optionsOf(
       lock_timeout: PATIENCE_MS,
     },
   } as never;
-}
-
-/** Rejects with {@link Uncertain} when the work takes longer. */
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Uncertain('the database does not answer')), ms);
-  });
-  work.catch(() => {});
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';

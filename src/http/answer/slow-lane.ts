@@ -3,6 +3,7 @@ import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
 import { sharedArray } from '../../model/memory.js';
+import { within } from '../../model/turns.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
@@ -31,23 +32,19 @@ export async function askSlowLane(
 ): Promise<Made> {
   const ended = sharedArray(Int32Array, 1);
   const end = (): void => void Atomics.store(ended, 0, 1);
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      end();
-      reject(tookTooLong());
-    }, LONGEST_MS);
-  });
+  const late = (): Error => {
+    end();
+    return tookTooLong();
+  };
   if (socket.destroyed) end();
   socket.on('close', end);
   try {
-    const made = await Promise.race([lane.ask({ ...question, ended }), late]);
+    const made = await within(LONGEST_MS, lane.ask({ ...question, ended }), late);
     const { buffer, byteOffset, byteLength } = made.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const format = formats[question.format]!;
     return { ...made, body, heads: made.heads.map((head) => ({ ...head, format })) };
   } finally {
-    clearTimeout(timer);
     socket.off('close', end);
   }
 }
