@@ -4,6 +4,7 @@ import { Packr } from 'msgpackr';
 import { rendered } from '../formats/record-layout.js';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
+import { integer } from '../model/units.js';
 import { type FileEncoder, joined } from './export-pieces.js';
 
 /** The most records and bytes of a row group: some 100 ms of work. */
@@ -128,8 +129,6 @@ function geoMetadata(bbox: readonly number[]): KeyValue {
   return { key: 'geo', value: JSON.stringify(geo) };
 }
 
-const MAX_UINT32 = 0xffff_ffff;
-
 type ParsedRecord = Readonly<Partial<Record<RecordKey, unknown>>>;
 
 /** Parses the records of a page, without lone surrogates; some 2 µs each. */
@@ -142,26 +141,18 @@ function parseRecords(page: FetchedPage): ParsedRecord[] {
 
 /** Replaces lone surrogates, which only an escape can write, by U+FFFD. */
 function wellFormed(_key: string, value: unknown): unknown {
-  return typeof value === 'string' ? Buffer.from(value).toString() : value;
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-export function encodeMsgpack(keys: readonly RecordKey[] | undefined): FileEncoder {
+export function encodeMsgpack(keys: readonly string[] = RECORD_KEYS): FileEncoder {
   const packr = new Packr({ useRecords: false, variableMapSize: true });
+  const pack = (record: ParsedRecord): Buffer => {
+    const shown = Object.entries(record).filter(([key]) => keys.includes(key));
+    const values = shown.map(([key, one]) => [key, typeof one === 'number' ? integer(one) : one]);
+    return packr.pack(Object.fromEntries(values));
+  };
   return {
-    add: (page) =>
-      joined(
-        parseRecords(page).map((record) => {
-          const shown = Object.entries(record).filter(
-            ([key]) => keys === undefined || keys.includes(key as RecordKey),
-          );
-          return packr.pack(Object.fromEntries(shown.map(([key, one]) => [key, whole(one)])));
-        }),
-      ),
+    add: (page) => joined(parseRecords(page).map(pack)),
     end: () => Buffer.alloc(0),
   };
-}
-
-/** A large whole number as a bigint: the packer would write a float. */
-function whole(value: unknown): unknown {
-  return typeof value === 'number' && value > MAX_UINT32 ? BigInt(value) : value;
 }

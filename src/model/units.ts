@@ -12,6 +12,11 @@ export function isWhole(
   return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
 }
 
+/** As a bigint above 32 bits: a packer of MessagePack would write a float. */
+export function integer(value: number): number | bigint {
+  return value > 0xffff_ffff ? BigInt(value) : value;
+}
+
 /** Whether a text can be an access token, which stands in a header without quotes. */
 export function isToken(text: string): boolean {
   return /^\S+$/.test(text);

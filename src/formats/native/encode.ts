@@ -1,5 +1,6 @@
 import { Packr } from 'msgpackr';
 import type { Notification } from '../../model/notification.js';
+import { integer } from '../../model/units.js';
 import type { AttributeColumns, PointBlock } from '../block.js';
 import type { Watermark } from '../snapshot.js';
 import {
@@ -33,7 +34,8 @@ export function headerObject({ origin, count, createdAt, watermark }: Labels): U
     type: packr.pack('header'),
     version: packr.pack(FORMAT_VERSION),
     count: uint32(count),
-    origin: packr.pack(wellFormed(origin.slice(0, 1000))),
+    // lone surrogates have no UTF-8: readers in other languages refuse them
+    origin: packr.pack(origin.slice(0, 1000).toWellFormed()),
     created_at: packr.pack(time),
     ...(watermark && {
       journal: packr.pack(watermark.journal),
@@ -89,7 +91,7 @@ export function notificationObject({ id, user, seen, comment }: Notification): U
       id: integer(comment.id),
       user: integer(comment.user),
       created_at: comment.created_at,
-      comment: wellFormed(comment.comment),
+      comment: comment.comment.toWellFormed(),
       map_data_point: integer(comment.map_data_point),
     },
   });
@@ -104,11 +106,6 @@ export function footerObject(totals: Footer): Uint8Array {
     notifications: uint32(totals.notifications),
     crc: uint32(totals.crc),
   });
-}
-
-/** As a bigint above 32 bits: the packer would write a float. */
-function integer(value: number): number | bigint {
-  return value > 0xffff_ffff ? BigInt(value) : value;
 }
 
 /** A map of encoded values: the packer would choose the width of a number itself. */
@@ -132,9 +129,4 @@ function mark(first: number, value: number): Uint8Array {
 
 function bytesOf(column: Float64Array | Uint32Array | Uint8Array): Buffer {
   return Buffer.from(column.buffer, column.byteOffset, column.byteLength);
-}
-
-/** Without lone surrogates, which have no UTF-8: readers in other languages refuse them. */
-function wellFormed(text: string): string {
-  return Buffer.from(text).toString();
 }
