@@ -76,7 +76,7 @@ test('labels of metrics have the values that the page lists', () => {
 /** Amounts that the page names in passing, and the constant that each comes from. */
 const AMOUNTS: readonly (readonly [words: string, constant: string])[] = [
   ['Waypost looks every five seconds', 'SAFETY_MS = 5_000;'],
-  ['they take a tenth of the time at most', 'MOST_LOOKING = 1 / 10;'],
+  ['looks take a tenth of the time at most', 'MOST_LOOKING = 1 / 10;'],
   ['tries again after 1 s, 2 s, 4 s and so on', 'RETRY_MS = 1_000;'],
   ['up to 5 minutes', 'LONGEST_RETRY_MS = 300_000;'],
   ['collected ten times a second at most', 'SPACING_MS = 100;'],
@@ -85,7 +85,7 @@ const AMOUNTS: readonly (readonly [words: string, constant: string])[] = [
   ['closed after half a second', 'NOTICE_MS = 500;'],
   ['has not ended two seconds after', 'GRACE_MS = 2_000;'],
   ['one a core and eight at most', 'MOST_AUTO_WORKERS = 8;'],
-  ['without a word with 141', 'READER_LEFT = 141;'],
+  ['silently with 141', 'READER_LEFT = 141;'],
 ];
 
 test('amounts that the page names are those of the source', () => {
