@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
+import { filesIn } from '../support/folder.js';
 import { FORM, imageForm, JPEG } from '../support/images.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
@@ -36,9 +37,6 @@ testUnless(
       const headers = { 'Content-Type': FORM };
       return (await service.get(LIST, { method: 'POST', body, headers })).status;
     };
-    const images = (): number =>
-      readdirSync(media, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
-        .length;
     const details: string[] = [];
     const post = async (comment: string): Promise<number> => {
       const fields = { lat: '10.5', lon: '-20.25', comment };
@@ -53,7 +51,7 @@ testUnless(
     assert.is(await post('first'), 201);
     allow('100', service);
     assert.is(await postImage(), 503);
-    assert.is(images(), 0);
+    assert.is(filesIn(media), 0);
     allow('512', service);
     const refused = await Promise.all([post('second'), post('third')]);
     assert.equal(refused, [503, 503]);
@@ -77,7 +75,7 @@ testUnless(
     for (const name of ['bytes', 'seconds']) {
       assert.ok(metrics.value(`waypost_image_${name}_total`) > 0, name);
     }
-    assert.is(images(), 1);
+    assert.is(filesIn(media), 1);
     await service.stop();
     const again = await startOwnService(flags);
     assert.is((await again.get(AROUND)).json<Envelope>().count, 3);

@@ -238,13 +238,4 @@ test('a snapshot that could not be looked at when it was read is read again', as
   assert.equal(outcomes, ['loaded', 'abandoned', 'failed', 'loaded']);
 });
 
-test('what was wrong in the file is not tried again until somebody says so', async () => {
-  const { look, put, builds } = await startReloading({ retryMs: 1 });
-  await put('garbage\n');
-  for (let i = 0; i < 4; i++) await look();
-  assert.is(builds.begun, 2);
-  await look(true);
-  assert.is(builds.begun, 3);
-});
-
 test.run();

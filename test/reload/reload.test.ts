@@ -37,17 +37,20 @@ test('a file that was touched, or written again as it was, is no new one', async
 });
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
-  const { path, current, look, put, outcomes, logs, builds, served, errors } =
-    await startReloading();
+  const { path, current, look, put, outcomes, logs, builds, served, errors } = await startReloading(
+    { retryMs: 1 },
+  );
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
-  for (let looks = 0; looks < 3; looks++) await look();
+  for (let looks = 0; looks < 4; looks++) await look();
   assert.equal(served(), [1, countOf(1)]);
   assert.equal(outcomes, ['loaded', 'failed']);
   assert.is(builds.begun, 2, 'a file that failed is not tried again as long as it stays the same');
   assert.is(errors().length, 1);
   assert.match(current.stale!.reason, path);
   assert.ok(current.stale!.since >= before && current.stale!.since <= Date.now());
+  await look(true);
+  assert.is(builds.begun, 3, 'unless somebody says so');
 
   const { since } = current.stale!;
   await put('garbage\n');

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,6 +12,12 @@ export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
   folders.push(folder);
   return folder;
+}
+
+/** How many files there are in a folder and those inside it. */
+export function filesIn(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return entries.filter((entry) => entry.isFile()).length;
 }
 
 /** What the tests of the file that runs have opened, and the runner closes behind them. */

@@ -1,10 +1,10 @@
-import { readdirSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
 import { LIST, listAll, postKeyed, type Reply } from './client.js';
+import { filesIn } from './folder.js';
 import { FORM, imageForm, JPEG } from './images.js';
 import type { Service } from './service.js';
 import { until } from './wait.js';
@@ -174,11 +174,8 @@ export async function suffer(
 /** No upload is left, nor more than `most` images that belong to no point: a kill leaves some. */
 export async function noLitter(service: Service, folder: string, most: number): Promise<void> {
   const named = (await listAll(service)).filter(({ image }) => image !== undefined);
-  const filesIn = (path: string): number =>
-    readdirSync(join(folder, 'media', path), { recursive: true, withFileTypes: true }).filter(
-      (one) => one.isFile(),
-    ).length;
-  assert.is(filesIn('.incoming'), 0);
-  const left = filesIn('.') - named.length;
+  const media = join(folder, 'media');
+  assert.is(filesIn(join(media, '.incoming')), 0);
+  const left = filesIn(media) - named.length;
   assert.ok(left >= 0 && left <= most, `${left} images of no point`);
 }
