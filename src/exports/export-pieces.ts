@@ -8,6 +8,7 @@ import { wordsOf } from '../index/postings.js';
 import { type FetchedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
+import { joinedBytes } from '../model/memory.js';
 import type { RecordKey } from '../model/point.js';
 import type { Filters, TimeOrdering } from '../model/query.js';
 import { bitOf } from '../query/common/marks.js';
@@ -82,14 +83,9 @@ export class Export {
     const { engine, delta } = this.#source;
     const page = fetchPage(engine.dataset, delta, this.#rows, found);
     const parts = found === 0 ? [] : [this.#encoder.add(page)];
-    const piece = isLast ? joined([...parts, this.#encoder.end()]) : parts[0]!;
+    const piece = isLast ? joinedBytes([...parts, this.#encoder.end()]) : parts[0]!;
     return { bytes: this.#gzip?.(piece, isLast) ?? piece, isLast };
   }
-}
-
-/** Joins parts in memory of their own, which can be transferred to another thread. */
-export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(Buffer.concat(parts));
 }
 
 const GZIP_HEAD = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
@@ -108,7 +104,7 @@ function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<Arra
     bytes += piece.length;
     parts.push(deflateRawSync(piece, DEFLATE));
     if (isLast) parts.push(LAST_BLOCK, new Uint8Array(Uint32Array.of(crc, bytes).buffer));
-    return joined(parts);
+    return joinedBytes(parts);
   };
 }
 

@@ -3,9 +3,10 @@ import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
 import { Packr } from 'msgpackr';
 import { rendered } from '../formats/record-layout.js';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
+import { joinedBytes } from '../model/memory.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { integer } from '../model/units.js';
-import { type FileEncoder, joined } from './export-pieces.js';
+import type { FileEncoder } from './export-pieces.js';
 
 /** The most records and bytes of a row group: some 100 ms of work. */
 const GROUP = { rows: 10_000, bytes: 4 * 1024 * 1024 };
@@ -152,7 +153,7 @@ export function encodeMsgpack(keys: readonly string[] = RECORD_KEYS): FileEncode
     return packr.pack(Object.fromEntries(values));
   };
   return {
-    add: (page) => joined(parseRecords(page).map(pack)),
+    add: (page) => joinedBytes(parseRecords(page).map(pack)),
     end: () => Buffer.alloc(0),
   };
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { sharedArray } from '../model/memory.js';
+import { sharedArray, viewOf } from '../model/memory.js';
 import type { Row } from './order.js';
 
 /** Rows of a chunk as a power of two: as many of the largest records fit one memory. */
@@ -121,10 +121,6 @@ export function divideRecords(
     from = to;
   }
   return parts;
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /**

@@ -47,3 +47,14 @@ export function copyBytes(
   else target.set(source.subarray(from, to), at);
   return to + move;
 }
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
+
+/** Joins parts in memory of their own, which can be transferred to another thread. */
+export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.concat(parts);
+  // small buffers share their memory with others
+  return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
+}

@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import { inert } from '../../model/quote.js';
 import {
   type Form,
@@ -18,6 +17,7 @@ import {
   type RawRecord,
   type Row,
   TOO_LONG,
+  utf8Of,
   withoutBom,
 } from './row.js';
 
@@ -198,8 +198,8 @@ export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (isBlank(bytes)) return undefined;
   const point = readRendered(bytes) ?? readRenderedFeature(bytes);
   if (point !== undefined) return { place, value: point };
-  if (!isUtf8(bytes)) return problemRow(place, NOT_UTF8);
-  return parse(place, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
+  const text = utf8Of(bytes);
+  return text === undefined ? problemRow(place, NOT_UTF8) : parse(place, text);
 }
 
 function parse(place: number, text: string): Row {

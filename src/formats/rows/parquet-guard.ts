@@ -1,6 +1,7 @@
 import type { PageHeader } from 'hyparquet';
 import { deltaBinaryUnpack } from 'hyparquet/src/delta.js';
 import { readRleBitPackedHybrid } from 'hyparquet/src/encoding.js';
+import { viewOf } from '../../model/memory.js';
 import { BrokenRows } from './row.js';
 
 // hyparquet trusts what it reads: a count in a damaged file has it fill all memory, or loop for
@@ -212,10 +213,6 @@ function checkDeltas(page: Uint8Array, from: number, encoding: string, count: nu
 function lengthAt(page: Uint8Array, at: number): number {
   if (at + 4 > page.length) throw new BrokenRows('a page ends before its levels');
   return viewOf(page).getUint32(at, true);
-}
-
-export function viewOf(page: Uint8Array): DataView {
-  return new DataView(page.buffer, page.byteOffset, page.byteLength);
 }
 
 /** Bits of the numbers up to this one. */

@@ -9,11 +9,12 @@ import type {
 import { parquetHeader, readPage } from 'hyparquet/src/column.js';
 import { convert } from 'hyparquet/src/convert.js';
 import { compressors, decompressLz4Raw, decompressZstd } from 'hyparquet-compressors';
+import { viewOf } from '../../model/memory.js';
 import { formatUtc } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
-import { checkPage, countOf, endOfThrift, MAX_PAGE_BYTES, viewOf } from './parquet-guard.js';
+import { checkPage, countOf, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG, utf8Of } from './row.js';
 import type { RowFile } from './row-file.js';
 

@@ -1,4 +1,5 @@
 import { type Offer, startThread } from '../../model/calls.js';
+import { joinedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { memoryOfBlock } from '../block.js';
 import { JSON_FORM } from './canonical.js';
@@ -96,7 +97,7 @@ async function* batchesOf(
     const cut = last + (end === LINE_FEED ? 1 : 0);
     let rest = chunk;
     if (cut > 0 && size + cut >= batchBytes) {
-      yield owned([...parts, chunk.subarray(0, cut)]);
+      yield joinedBytes([...parts, chunk.subarray(0, cut)]);
       rest = chunk.subarray(cut);
       parts = [];
       size = 0;
@@ -105,12 +106,7 @@ async function* batchesOf(
     size += rest.length;
     open = last === -1 ? open + chunk.length : chunk.length - cut;
   }
-  if (size > 0) yield owned(parts);
-}
-
-function owned(parts: readonly Uint8Array[]): Uint8Array {
-  const bytes = Buffer.concat(parts);
-  return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
+  if (size > 0) yield joinedBytes(parts);
 }
 
 type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };

@@ -1,3 +1,4 @@
+import { joinedBytes } from '../../model/memory.js';
 import { InputError } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
 import { allocateColumns, COLUMN_NAMES, type PointBlock } from '../block.js';
@@ -181,6 +182,5 @@ function without({ records, ...columns }: PointBlock, indexes: ReadonlySet<numbe
     for (const name of COLUMN_NAMES) left[name][parts.length] = columns[name][i]!;
     parts.push(records.subarray(start, end));
   }
-  // small buffers share their memory with others
-  return { ...left, records: new Uint8Array(Buffer.concat(parts)) };
+  return { ...left, records: joinedBytes(parts) };
 }

@@ -1,6 +1,7 @@
 import { getRandomValues } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
+import { sharedArray } from '../../model/memory.js';
 import { holderOf, isSameToken, type Tokens } from '../../posts/tokens/file.js';
 import { HttpError, unauthorized } from './http-error.js';
 
@@ -97,9 +98,7 @@ const MINUTE_MS = 60_000;
 const ROUNDING_MS = 0.01;
 
 export function createThrottleMemory(): ThrottleMemory {
-  const memory = new Float64Array(
-    new SharedArrayBuffer((SEEDS + SLOTS) * Float64Array.BYTES_PER_ELEMENT),
-  );
+  const memory = sharedArray(Float64Array, SEEDS + SLOTS);
   memory.set(getRandomValues(new Int32Array(SEEDS)));
   return memory;
 }
