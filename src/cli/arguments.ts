@@ -15,7 +15,7 @@ import {
   writeAll,
   writeAtomically,
 } from '../formats/system-files.js';
-import { forTerminal, InputError } from '../model/quote.js';
+import { forTerminal, InputError, sentence } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
 
 export function whole(least: number, most: number): (text: string) => number {
@@ -47,8 +47,7 @@ export function argument<T>(parse: (text: string) => T): (text: string) => T {
     try {
       return parse(text);
     } catch (error) {
-      const { message } = error as Error;
-      throw new InvalidArgumentError(`${message[0]?.toUpperCase()}${message.slice(1)}.`);
+      throw new InvalidArgumentError(sentence((error as Error).message));
     }
   };
 }

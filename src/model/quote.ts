@@ -21,6 +21,11 @@ export function inert(text: string): string {
   );
 }
 
+/** A reason as a sentence of its own. */
+export function sentence(reason: string): string {
+  return `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
+}
+
 export function cut(text: string): string {
   return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
 }

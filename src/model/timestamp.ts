@@ -14,7 +14,7 @@ const SHAPE =
 /** What stands between the numbers of the API's timestamps, but for the sign of the offset. */
 const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
-const DATE = /^\d{4}-\d\d-\d\d$/;
+export const DATE: RegExp = /^\d{4}-\d\d-\d\d$/;
 
 /**
  * Reads a record's timestamp; returns the problem as text where it is none. With a `zone`, a time

@@ -1,3 +1,5 @@
+export type JsonObject = Readonly<Record<string, unknown>>;
+
 /** Whether a value is a JSON object: no list and no null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -4,7 +4,7 @@ import { type Notification, readNotification } from '../../model/notification.js
 import type { Problem } from '../../model/point.js';
 import { type InputError, show } from '../../model/quote.js';
 import { parseTimestamp } from '../../model/timestamp.js';
-import { IMAGE, isObject, isWhole, PROCESSED } from '../../model/units.js';
+import { IMAGE, isObject, isWhole, type JsonObject, PROCESSED } from '../../model/units.js';
 import {
   type AttributeColumns,
   type ColumnBlock,
@@ -30,13 +30,11 @@ interface Columns {
   readonly recordsCrc: number;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 // 64-bit integers that are inexact as numbers are out of every field's range
 const unpackr = new Unpackr({ useRecords: false, int64AsType: 'number' });
 
 /** Decodes a map, whose byte fields are views of `object`. */
-export function decodeMap(object: Buffer, fail: Fail): Fields {
+export function decodeMap(object: Buffer, fail: Fail): JsonObject {
   const value = decode(object, fail);
   if (!isObject(value)) throw fail('expected a MessagePack map');
   return value;
@@ -79,7 +77,7 @@ function decode(object: Buffer, fail: Fail): unknown {
 }
 
 /** Checks a header, its version first: all else may differ in another version. */
-export function readHeader(fields: Fields, fail: Fail): Labels {
+export function readHeader(fields: JsonObject, fail: Fail): Labels {
   if (fields['type'] !== 'header') throw fail('expected the header');
   const version = wholeNumber(fields, 'version', fail);
   if (version !== FORMAT_VERSION) {
@@ -101,14 +99,14 @@ export function readHeader(fields: Fields, fail: Fail): Labels {
   };
 }
 
-function readWatermark(fields: Fields, fail: Fail): Watermark | undefined {
+function readWatermark(fields: JsonObject, fail: Fail): Watermark | undefined {
   if (!('journal_through' in fields)) return undefined;
   const { journal = '' } = fields;
   if (typeof journal !== 'string') throw fail('journal must be text');
   return { journal, sequence: wholeNumber(fields, 'journal_through', fail) };
 }
 
-export function readFooter(fields: Fields, fail: Fail): Footer {
+export function readFooter(fields: JsonObject, fail: Fail): Footer {
   if (fields['type'] !== 'footer') throw fail('expected the footer');
   return {
     blocks: wholeNumber(fields, 'blocks', fail),
@@ -120,7 +118,7 @@ export function readFooter(fields: Fields, fail: Fail): Footer {
 
 /** Checks the columns of block `index` and copies them to the memory of `take`. */
 export function readColumns(
-  fields: Fields,
+  fields: JsonObject,
   index: number,
   fail: Fail,
   take: (count: number) => ColumnBlock,
@@ -153,7 +151,7 @@ export function readColumns(
   return { block: { ...block, attributes }, recordsSize, recordsCrc };
 }
 
-export function readNotifications(fields: Fields, fail: Fail): readonly Notification[] {
+export function readNotifications(fields: JsonObject, fail: Fail): readonly Notification[] {
   const items: unknown = fields['items'];
   if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {
     throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
@@ -174,7 +172,7 @@ function checkNotification(item: unknown, fail: Fail): Notification {
  * The bytes of a column, a view of the decoded object. Without `size` a multiple of 4 bytes.
  * msgpackr's own type for arrays is refused: it is no `bin`.
  */
-function binOf(fields: Fields, key: string, size: number | undefined, fail: Fail): Buffer {
+function binOf(fields: JsonObject, key: string, size: number | undefined, fail: Fail): Buffer {
   const bytes = fields[key];
   const isWanted = (length: number): boolean =>
     size === undefined ? length % 4 === 0 : length === size;
@@ -208,14 +206,14 @@ function checkColumns(block: ColumnBlock, recordsSize: number, fail: Fail): void
   }
 }
 
-function wholeNumber(fields: Fields, key: string, fail: Fail): number {
+function wholeNumber(fields: JsonObject, key: string, fail: Fail): number {
   const value = fields[key];
   if (isWhole(value, 0)) return value;
   throw fail(`${key} must be a whole number from 0 to 2^53 - 1, got ${show(value)}`);
 }
 
 /** Checks the attributes of a block and copies them to aligned memory. */
-function readAttributes(fields: Fields, count: number, fail: Fail): AttributeColumns {
+function readAttributes(fields: JsonObject, count: number, fail: Fail): AttributeColumns {
   const copy = (key: string, size?: number): ArrayBuffer =>
     Uint8Array.from(binOf(fields, key, size, fail)).buffer;
   const attributes: AttributeColumns = {
@@ -256,7 +254,7 @@ function checkAttributes(
   }
 }
 
-function textsOf(fields: Fields, key: string, fail: Fail): readonly string[] {
+function textsOf(fields: JsonObject, key: string, fail: Fail): readonly string[] {
   const texts: unknown = fields[key];
   if (Array.isArray(texts) && texts.every((text) => typeof text === 'string')) return texts;
   throw fail(`${key} must be a list of texts`);

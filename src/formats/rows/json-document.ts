@@ -1,5 +1,5 @@
 import { inert } from '../../model/quote.js';
-import { isObject } from '../../model/units.js';
+import { isObject, type JsonObject } from '../../model/units.js';
 import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, type RawRecord, TOO_LONG, utf8Of } from './row.js';
 
 const BOM = [0xef, 0xbb, 0xbf] as const;
@@ -38,7 +38,7 @@ export class JsonDocument {
   /** Undefined until the list begins. */
   list: ListName | undefined;
   /** Of the outermost object: before the list once it begins, all at the end. */
-  members: Readonly<Record<string, unknown>> = {};
+  members: JsonObject = {};
   /** Records so far, too long ones included. */
   records = 0;
   bytes = 0;

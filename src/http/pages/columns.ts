@@ -1,9 +1,7 @@
-import { isObject } from '../../model/units.js';
+import { isObject, type JsonObject } from '../../model/units.js';
 import { POINTS_PATH } from '../request/addresses.js';
 import { type Html, html, type KeyLink, NOTHING } from './html.js';
 import type { Column, Site } from './site.js';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** Images that this service serves: nothing else is shown or linked, whatever a record says. */
 const IMAGE = /^\/media\/map_data_points\/\d+\/(?!\.)[\p{L}\p{M}\p{N}_.-]+$/u;
@@ -60,7 +58,7 @@ function imagePath(path: unknown, prefix: string): string | undefined {
   return typeof path === 'string' && IMAGE.test(path) ? prefix + encodeURI(path) : undefined;
 }
 
-function fieldsOf(value: unknown): Fields {
+function fieldsOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
@@ -114,7 +112,7 @@ export function recordTable(
   records: readonly string[],
   site: Site,
 ): Html {
-  const all = records.map((record): Fields => JSON.parse(record));
+  const all = records.map((record): JsonObject => JSON.parse(record));
   const shown = columns.filter((column) =>
     all.some((fields) => column.keys.some((key) => Object.hasOwn(fields, key))),
   );

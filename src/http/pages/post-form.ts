@@ -1,4 +1,4 @@
-import { type Body, parseJsonBody } from '../request/body.js';
+import { type Body, type FormFields, parseJsonBody } from '../request/body.js';
 import { MAX_POSTED_BYTES } from '../request/post-fields.js';
 import { splitList } from '../request/query-string.js';
 import { field, type Problems } from './filter-form.js';
@@ -115,8 +115,6 @@ one:</p>
 <pre tabindex="0">curl -H 'Authorization: Token …' ${fields} …${path}</pre>`;
 }
 
-type Fields = ReadonlyMap<string, readonly string[]>;
-
 const DECIMAL_COMMA = /^\s*([+-]?\d+),(\d+)\s*$/;
 /** Fields of the forms that are shown again when something was wrong. */
 const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD, PAGE_FIELD];
@@ -125,7 +123,7 @@ const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD, PAGE_FIELD];
  * What a form of a page says, as another client would say it: raw JSON is the body itself, tags are
  * what stands between commas, and `60,17` is 60.17 degrees. Throws a 400 HttpError for what is no JSON.
  */
-export function bodyOfForm(fields: Fields): Body {
+export function bodyOfForm(fields: FormFields): Body {
   const json = fields.get(JSON_FIELD)?.at(-1);
   if (json !== undefined) return parseJsonBody(Buffer.from(json));
   const text = fields.get(TAGS_FIELD)?.at(-1);
@@ -141,7 +139,7 @@ export function bodyOfForm(fields: Fields): Body {
 }
 
 /** What a form said, to be shown again, but for what is longer than any record. */
-export function postedOf(fields: Fields): Posted {
+export function postedOf(fields: FormFields): Posted {
   const posted: Record<string, string> = {};
   for (const name of SHOWN) {
     const value = fields.get(name)?.at(-1);

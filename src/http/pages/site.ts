@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../model/units.js';
 import { type ListFacts, pageLink } from '../formats/representation.js';
 import { NOTIFICATIONS_PATH, POINTS_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import type { Parameter } from '../request/parameter.js';
@@ -134,7 +135,7 @@ export interface Column {
   readonly label: string;
   /** Keys of a record that the column shows. */
   readonly keys: readonly string[];
-  readonly cell: (record: Readonly<Record<string, unknown>>, site: Site) => Html;
+  readonly cell: (record: JsonObject, site: Site) => Html;
 }
 
 export interface Subject {

@@ -7,10 +7,13 @@ import { parseQueryString } from './query-string.js';
 
 export type BodyKind = 'json' | 'form' | 'multipart';
 
-/** What a body says: a JSON value, or the values of each field of a form in their order. */
+/** The values of each field of a form in their order. */
+export type FormFields = ReadonlyMap<string, readonly string[]>;
+
+/** What a body says: a JSON value, or a form. */
 export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'form'; readonly fields: ReadonlyMap<string, readonly string[]> };
+  | { readonly kind: 'form'; readonly fields: FormFields };
 
 /** The kinds of bodies that an address reads, by their media types. */
 export type Kinds<Kind extends string> = Readonly<Record<string, Kind>>;

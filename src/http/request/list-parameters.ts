@@ -2,7 +2,7 @@ import type { RecordKey } from '../../model/point.js';
 import type { Filters, Ordering, Query, TimeOrdering, TimeWindow } from '../../model/query.js';
 import { cut, quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { parseQueryTime } from '../../model/timestamp.js';
+import { DATE, parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
@@ -244,8 +244,6 @@ function withoutHeights(pair: Pair): Pair {
   if (typeof parseDecimals(`${lowest},${highest}`, ['lowest', 'highest']) === 'string') return pair;
   return { name: 'bbox', value: [west, south, east, north].join() };
 }
-
-const DATE = /^\d{4}-\d\d-\d\d$/;
 
 /** Reads an instant, a day or a span; or returns the reason as text. */
 function parseTimes(text: string, zone: TimeZone): TimeWindow | string {

@@ -11,6 +11,7 @@ import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
   addTo,
   bodyTooLarge,
+  type FormFields,
   MAX_BODY_BYTES,
   MAX_FIELDS,
   noRoomForBody,
@@ -21,7 +22,7 @@ import {
 import { HttpError, tryLater } from './http-error.js';
 
 interface MultipartForm {
-  readonly fields: ReadonlyMap<string, readonly string[]>;
+  readonly fields: FormFields;
   /** The file of the field `image`, which the caller discards in the end. */
   readonly image: Upload | undefined;
 }

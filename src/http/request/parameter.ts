@@ -1,5 +1,6 @@
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { quote, readAsset } from '../../model/quote.js';
+import type { JsonObject } from '../../model/units.js';
 import { ParameterErrors, type ParameterProblem } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
@@ -18,10 +19,8 @@ export interface Parameter {
   /** The example as the schema has it: a number, a list, or its text. */
   readonly value: unknown;
   /** JSON Schema of its value; the items of an array have commas between. */
-  readonly schema: Schema;
+  readonly schema: JsonObject;
 }
-
-type Schema = Readonly<Record<string, unknown>>;
 
 type Row = Pick<Parameter, 'label' | 'means' | 'accepts' | 'schema'> & {
   readonly example: unknown;

@@ -6,8 +6,9 @@ import {
   renderPoint,
   toEightDigits,
 } from '../../model/point.js';
-import { isObject } from '../../model/units.js';
-import type { Body } from './body.js';
+import { sentence } from '../../model/quote.js';
+import { isObject, type JsonObject } from '../../model/units.js';
+import type { Body, FormFields } from './body.js';
 
 /** Bytes of a posted record as JSON: with these a page of 100 stays below the 8 MiB of a page. */
 export const MAX_POSTED_BYTES: number = 64 * 1024;
@@ -26,7 +27,7 @@ export function readDraft(body: Body): Draft | Refused {
     const text = body.value === null ? NO_DATA : given;
     return { problems: { non_field_errors: [text] } };
   }
-  const fields = body.kind === 'json' ? (body.value as Fields) : formFields(body.fields);
+  const fields = body.kind === 'json' ? (body.value as JsonObject) : formFields(body.fields);
   const problems: Record<string, string[]> = {};
   const fail: Fail = (field, text) => {
     problems[field] ??= [];
@@ -63,7 +64,6 @@ export function readDraft(body: Body): Draft | Refused {
   return { lat: point.lat, lon: point.lon, comment: point.comment, tags: point.tags };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
 type Fail = (field: string, text: string) => undefined;
 
 const REQUIRED = 'This field is required.';
@@ -77,7 +77,7 @@ const TOO_LONG = `Ensure this field has no more than ${MAX_TAG_LENGTH} character
 const NO_FILE = 'The submitted data was not a file. Check the encoding type on the form.';
 
 /** A form as a JSON object: the last of a repeated field counts, but all tags do. */
-function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
+function formFields(form: FormFields): JsonObject {
   const fields: Record<string, unknown> = {};
   for (const name of ['lat', 'lon', 'comment', 'image']) {
     const value = form.get(name)?.at(-1);
@@ -89,7 +89,7 @@ function formFields(form: ReadonlyMap<string, readonly string[]>): Fields {
 }
 
 /** Tags as some clients write lists: `tags[0]=…&tags[1]=…`, by their numbers. */
-function numberedTags(form: ReadonlyMap<string, readonly string[]>): string[] | undefined {
+function numberedTags(form: FormFields): string[] | undefined {
   const numbered = [...form].flatMap(([name, values]) => {
     const number = /^tags\[(\d+)\]$/.exec(name)?.[1];
     return number === undefined ? [] : [{ number: Number(number), value: values.at(-1)! }];
@@ -98,7 +98,7 @@ function numberedTags(form: ReadonlyMap<string, readonly string[]>): string[] | 
   return numbered.sort((a, b) => a.number - b.number).map(({ value }) => value);
 }
 
-function readDegrees(field: 'lat' | 'lon', fields: Fields, fail: Fail): string | undefined {
+function readDegrees(field: 'lat' | 'lon', fields: JsonObject, fail: Fail): string | undefined {
   if (!Object.hasOwn(fields, field)) return fail(field, REQUIRED);
   const value = fields[field];
   if (value === null) return fail(field, NOT_NULL);
@@ -155,8 +155,4 @@ function typeName(value: unknown): string {
 function fewOf(texts: readonly string[]): readonly string[] {
   const more = texts.length - MAX_MESSAGES;
   return more > 0 ? [...texts.slice(0, MAX_MESSAGES), `… and ${more} more.`] : texts;
-}
-
-function sentence(reason: string): string {
-  return `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
 }
