@@ -8,6 +8,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Output } from '../formats/native/write-blocks.js';
 import type { ReadOptions } from '../formats/snapshot.js';
 import {
+  OWNER_ONLY,
   removeLeftovers,
   temporaryIn,
   unreadable,
@@ -96,8 +97,6 @@ export function tell(lines: readonly string[], output: string, { print }: RunOpt
 export function nameOf(output: string): string {
   return output === STANDARD ? 'standard output' : output;
 }
-
-const OWNER_ONLY = 0o600;
 
 /** The exit code of a program whose reader has left: 128 and the number of SIGPIPE. */
 const READER_LEFT = 141;

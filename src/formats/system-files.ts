@@ -52,6 +52,14 @@ export function unwritable(path: string, folder: string, error: unknown): unknow
   return new InputError(`${path}: cannot be written: ${reason}`, { cause: error });
 }
 
+/** The rights of files that are for nobody else. */
+export const OWNER_ONLY = 0o600;
+
+/** Differs whenever a file was written, replaced or its permissions changed. */
+export function marksOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
+  return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
+}
+
 /** Writes all bytes, of which the system may take some at a time. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);

@@ -1,19 +1,17 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import {
-  type BigIntStats,
-  closeSync,
-  existsSync,
-  fchmodSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { existsSync, fchmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { replacedFile, unwritable, writeAll, writeAtomically } from '../../formats/system-files.js';
+import {
+  marksOf,
+  OWNER_ONLY,
+  replacedFile,
+  unwritable,
+  writeAll,
+  writeAtomically,
+} from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { isObject, isWhole } from '../../model/units.js';
 
@@ -56,7 +54,6 @@ export interface Entry extends Holder {
 }
 
 const KEY = /^[\da-f]{64}$/;
-const OWNER_ONLY = 0o600;
 /** The lock of a folder: only who has made this file may change the tokens there. */
 const LOCK = '.waypost-tokens.new';
 /** A change takes milliseconds: a process that has the lock for longer was stopped or killed. */
@@ -109,7 +106,7 @@ export async function changeTokenFile(
 async function lockAlone(path: string, lock: string, until: number): Promise<void> {
   for (;;) {
     try {
-      return closeSync(openSync(lock, 'wx', OWNER_ONLY));
+      return writeFileSync(lock, '', { flag: 'wx', mode: OWNER_ONLY });
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
         throw unwritable(path, dirname(lock), error);
@@ -181,10 +178,11 @@ export function followTokens(
   if (path === undefined) return { table: new Map() };
   // taken before the file is read, so that the next look sees a change meanwhile, which `watchFile`
   // would not; where the table is known, the next look reads the file
-  let seen = known ? '' : marksOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
+  const found = known ? undefined : statSync(path, { throwIfNoEntry: false });
+  let seen = found ? marksOf(found) : '';
   // a poll sees a file that is replaced, also through the links by which Kubernetes does so
   const look = async (): Promise<void> => {
-    const marks = await stat(path, { bigint: true }).then(marksOf, String);
+    const marks = await stat(path).then(marksOf, String);
     setTimeout(look, lookMs).unref();
     if (marks === seen) return;
     seen = marks;
@@ -198,11 +196,4 @@ export function followTokens(
   const tokens = { table: known ?? tableOf(readTokenFile(path)) };
   setTimeout(look, lookMs).unref();
   return tokens;
-}
-
-/** Differs for another file of the same name, and after each change. */
-function marksOf(found: BigIntStats | undefined): string {
-  if (found === undefined) return '';
-  const { dev, ino, size, mtimeNs, ctimeNs } = found;
-  return [dev, ino, size, mtimeNs, ctimeNs].join(' ');
 }

@@ -1,7 +1,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
-import { targetOf } from '../../formats/system-files.js';
+import { marksOf, targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import {
   belongsTo,
@@ -139,11 +139,10 @@ function besideOf(path: string): string {
 /** The file as it is now. Throws what `stat` throws. */
 async function stateOf(path: string): Promise<FileState> {
   const status = await stat(path);
-  const { dev, ino, size, mtimeMs, ctimeMs } = status;
-  const inode = `${dev} ${ino}`;
+  const { dev, ino, mtimeMs } = status;
   return {
-    inode,
-    identity: `${inode} ${size} ${mtimeMs} ${ctimeMs}`,
+    inode: `${dev} ${ino}`,
+    identity: marksOf(status),
     modifiedAt: mtimeMs,
     kind: status.isFile() ? 'file' : status.isDirectory() ? 'folder' : 'other',
   };
