@@ -6,7 +6,7 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
-import type { ReadOptions, SnapshotReader } from '../snapshot.js';
+import { MAX_CHECKSUM_BYTES, type ReadOptions, type SnapshotReader } from '../snapshot.js';
 
 /** Opens a snapshot file of any format. Throws an InputError where there is none. */
 export async function openSnapshot(path: string, options: ReadOptions): Promise<SnapshotReader> {
@@ -20,8 +20,6 @@ export async function openSnapshot(path: string, options: ReadOptions): Promise<
   return new RowsReader(path, format, options, await openTimeZone(options.timeZone));
 }
 
-/** The most bytes of a checksum file, which has a line a file. */
-const LONGEST = 64 * 1024;
 /** What `sha256sum` writes: the digest, a space, a space or an asterisk, and the name. */
 const LINE = /^\\?([0-9a-f]{64})(?:[ \t]+\*?(.+))?$/i;
 
@@ -71,7 +69,7 @@ export async function checkChecksum(
 
 /** The digest of the line that names the file, or of a line without a name; in small letters. */
 async function readChecksum(checksumPath: string, name: string): Promise<string> {
-  const start = await text(createReadStream(checksumPath, { end: LONGEST }));
+  const start = await text(createReadStream(checksumPath, { end: MAX_CHECKSUM_BYTES }));
   const lines = start.split(/\r?\n/).map((line) => LINE.exec(line.trim()));
   const own = lines.find(
     (line) => line !== null && (line[2] === undefined || basename(line[2]) === name),

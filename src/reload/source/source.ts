@@ -1,4 +1,4 @@
-import type { Progress } from '../../formats/snapshot.js';
+import { MAX_CHECKSUM_BYTES, type Progress } from '../../formats/snapshot.js';
 
 /** The checksum file of `name` is `name.sha256`. */
 export const CHECKSUM_SUFFIX = '.sha256';
@@ -121,17 +121,14 @@ export interface Store {
   close?(): void;
 }
 
-/** Bytes that are read of a checksum file, which may have a line for each of many files. */
-const LONGEST_CHECKSUM = 64 * 1024;
-
-/** Reads {@link LONGEST_CHECKSUM} bytes of a text, or a chunk more. */
+/** Reads {@link MAX_CHECKSUM_BYTES} of a text, or a chunk more. */
 export async function startOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body ?? []) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > LONGEST_CHECKSUM) break;
+    if (size > MAX_CHECKSUM_BYTES) break;
   }
   return Buffer.concat(chunks).toString();
 }
