@@ -10,7 +10,7 @@ import {
   messageOf,
   type RunOptions,
   timeZone,
-  whole,
+  wholeArgument,
 } from './cli/arguments.js';
 import type { DiffOptions } from './cli/diff.js';
 import type { ExportOptions } from './cli/export.js';
@@ -38,7 +38,7 @@ const FILE =
   'journal that no service has open, a copy of one, the address of a service (http://…; ' +
   'its admin token in WAYPOST_ADMIN_TOKEN) or of a database (postgres://…)';
 
-const ANY = whole(0, Number.MAX_SAFE_INTEGER);
+const ANY = wholeArgument(0, Number.MAX_SAFE_INTEGER);
 
 /** The exit code of diff where it cannot compare. */
 const TROUBLE = 2;
@@ -156,8 +156,8 @@ program
 const generateCommand = program
   .command('generate')
   .description('write a snapshot of invented points, for trials and benches')
-  .option('--points <number>', `how many, 1 to ${MAX_POINTS}`, whole(1, MAX_POINTS))
-  .option('--seed <number>', 'the same seed gives the same file', whole(0, MAX_SEED), 1)
+  .option('--points <number>', `how many, 1 to ${MAX_POINTS}`, wholeArgument(1, MAX_POINTS))
+  .option('--seed <number>', 'the same seed gives the same file', wholeArgument(0, MAX_SEED), 1)
   .option('--out <file>', '.waypost for native, .ndjson for NDJSON')
   .action(async (options: { points: number; seed: number; out: string }) => {
     demand(generateCommand, ['--points <number>', '--out <file>']);
@@ -174,7 +174,7 @@ const addCommand = tokenCommand
   .command('add')
   .description('make a token and print it, this once')
   .argument('<file>', 'file of tokens, made where there is none')
-  .option('--user <id>', 'user that the token stands for', whole(0, Number.MAX_SAFE_INTEGER))
+  .option('--user <id>', 'user that the token stands for', ANY)
   .option('--name <text>', 'what people call the token', '')
   .option('--admin', 'the token opens the addresses below /admin/')
   .action(async (file: string, options: { user: number; name: string; admin?: boolean }) => {

@@ -19,7 +19,7 @@ import {
 import { forTerminal, InputError, sentence } from '../model/quote.js';
 import { wholeNumber } from './settings/values.js';
 
-export function whole(least: number, most: number): (text: string) => number {
+export function wholeArgument(least: number, most: number): (text: string) => number {
   return argument(wholeNumber(least, most));
 }
 
@@ -32,7 +32,7 @@ export function timeZone(): Option {
 export function maxInvalid(): Option {
   const help = 'invalid records to leave out before the file is refused';
   return new Option('--max-invalid <number>', help)
-    .argParser(whole(0, Number.MAX_SAFE_INTEGER))
+    .argParser(wholeArgument(0, Number.MAX_SAFE_INTEGER))
     .default(0);
 }
 

@@ -34,7 +34,7 @@ export function attributesOf(records: Uint8Array, length: Uint32Array): Attribut
     const hasImage = members.has(IMAGE_MEMBER);
     flags[i] = (members.isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
     if (members.has(CREATED_BY)) {
-      createdBy[i] = wholeNumber(bytes, starts[CREATED_BY]!, ends[CREATED_BY]!);
+      createdBy[i] = readDigits(bytes, starts[CREATED_BY]!, ends[CREATED_BY]!);
     }
     tagCounts[i] = tags.length - before;
   }
@@ -62,7 +62,7 @@ function addTags(
 }
 
 /** Reads the digits in bytes `from` to `to - 1`. */
-export function wholeNumber(bytes: Uint8Array, from: number, to: number): number {
+export function readDigits(bytes: Uint8Array, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at++) number = number * 10 + (bytes[at]! - ZERO);
   return number;

@@ -104,7 +104,7 @@ export function fetchedRecord(page: FetchedPage, index: number): Uint8Array {
  * Hashes id and time of creation of each record, which tell pages of one snapshot and one journal
  * apart. They are taken from the records, since these are in the processor's cache.
  */
-export function hashPage({ memories, words, memoryOf, places, count }: FetchedPage): Hash {
+export function hashRecords({ memories, words, memoryOf, places, count }: FetchedPage): Hash {
   let low = count;
   let high = ~count;
   for (let i = 0; i < count; i++) {

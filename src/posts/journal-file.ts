@@ -17,7 +17,7 @@ const REMOTE: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** What differs once somebody else changed or replaced a file. */
-export type Identity = Readonly<
+export type FileFacts = Readonly<
   Record<'dev' | 'ino' | 'size' | 'mtimeNs' | 'blocks', bigint> & {
     /** The inode of SQLite's rollback journal, from the first transaction on. */
     beside: bigint | undefined;
@@ -27,7 +27,7 @@ export type Identity = Readonly<
 export const REPLACED = 'another file had its name';
 const BESIDE = 'somebody removed or replaced the file beside it';
 
-export function identityOf(path: string): Identity | undefined {
+export function fileFacts(path: string): FileFacts | undefined {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   if (found === undefined) return undefined;
   const { dev, ino, size, mtimeNs, blocks } = found;
@@ -36,9 +36,9 @@ export function identityOf(path: string): Identity | undefined {
 }
 
 /** What somebody did to a file since it was seen; undefined for nothing. */
-export function changeOf(
-  seen: Identity | undefined,
-  now: Identity | undefined,
+export function foreignChange(
+  seen: FileFacts | undefined,
+  now: FileFacts | undefined,
 ): string | undefined {
   if (now === undefined) return 'somebody removed it';
   if (now.dev !== seen?.dev || now.ino !== seen.ino) return REPLACED;

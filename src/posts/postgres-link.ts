@@ -18,7 +18,7 @@ const PREPARED = { prepare: true };
 /** Classes of SQLSTATE of errors that last until somebody changes something. */
 const LASTING = ['28', '3D', '42', '0A'];
 
-export type Value = string | number;
+export type SqlValue = string | number;
 
 /** It is unknown whether a statement was committed, or on how many servers. */
 export class Uncertain extends Error {
@@ -52,11 +52,11 @@ export interface Link {
    */
   write<Row>(
     statement: string,
-    values: readonly Value[],
+    values: readonly SqlValue[],
     patienceMs?: number,
   ): Promise<readonly Row[]>;
   /** Rejects with {@link Uncertain} or {@link Refused}. */
-  read<Row>(statement: string, values?: readonly Value[]): Promise<readonly Row[]>;
+  read<Row>(statement: string, values?: readonly SqlValue[]): Promise<readonly Row[]>;
   listen(channel: string, callback: () => void): Promise<void>;
   /** Runs with the connection that writes. */
   makeTables(work: (sql: Sql) => Promise<void>): Promise<void>;
@@ -140,9 +140,9 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
       timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16),
       lost,
       close,
-      read: <Row>(statement: string, values: readonly Value[] = []) =>
+      read: <Row>(statement: string, values: readonly SqlValue[] = []) =>
         run(PATIENCE_MS, () => reader.unsafe<(Row & object)[]>(statement, [...values], PREPARED)),
-      async write<Row>(statement: string, values: readonly Value[], patienceMs = PATIENCE_MS) {
+      async write<Row>(statement: string, values: readonly SqlValue[], patienceMs = PATIENCE_MS) {
         const before = warnings;
         const rows = await run(patienceMs, () =>
           writer.unsafe<(Row & object)[]>(statement, [...values], PREPARED),

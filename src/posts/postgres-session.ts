@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createQueue, type Queue } from '../model/turns.js';
 import { type JournalOptions, JournalUnavailable } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { connect, type Link, Refused, Uncertain, type Value } from './postgres-link.js';
+import { connect, type Link, Refused, type SqlValue, Uncertain } from './postgres-link.js';
 
 /** How often to look, since a notification may get lost. */
 const LOOK_MS = 100;
@@ -66,7 +66,7 @@ export class Session {
    */
   async insist<Row>(
     statement: string,
-    values: readonly Value[],
+    values: readonly SqlValue[],
     deadline: number,
   ): Promise<readonly Row[]> {
     for (;;) {
@@ -86,12 +86,12 @@ export class Session {
   }
 
   /** Asks the database. Rejects with a {@link JournalUnavailable}. */
-  read<Row>(statement: string, values?: readonly Value[]): Promise<readonly Row[]> {
+  read<Row>(statement: string, values?: readonly SqlValue[]): Promise<readonly Row[]> {
     return this.#ask((link) => link.read<Row>(statement, values));
   }
 
   /** The same with a statement that changes something. */
-  write<Row>(statement: string, values: readonly Value[]): Promise<readonly Row[]> {
+  write<Row>(statement: string, values: readonly SqlValue[]): Promise<readonly Row[]> {
     return this.#ask((link) => link.write<Row>(statement, values));
   }
 

@@ -12,9 +12,9 @@ import {
   StoreError,
 } from './journal.js';
 import {
-  changeOf,
-  type Identity,
-  identityOf,
+  type FileFacts,
+  fileFacts,
+  foreignChange,
   isOlderCopy,
   makeDraft,
   openOwn,
@@ -46,7 +46,7 @@ export class Store {
   /** Undefined while no file is owned. */
   #db: Database | undefined;
   #memory: Memory;
-  #seen: Identity | undefined;
+  #seen: FileFacts | undefined;
   /** Why the file may differ from memory. */
   #doubt: string | undefined;
   /** Whether the whole file was compared since the last transaction, and when to do so next. */
@@ -62,7 +62,7 @@ export class Store {
       const { head, sums } = this.#db;
       const posts = [...this.#db.postsBehind(0)];
       this.#memory = { head, posts, crcs: sums.crcs, keptAfter: keptAfterOf(head, posts) };
-      this.#seen = identityOf(this.#path);
+      this.#seen = fileFacts(this.#path);
     } catch (error) {
       this.abandon();
       throw storeError(error);
@@ -199,7 +199,7 @@ export class Store {
 
   /** Takes the file as it is after a transaction. False where it cannot be what SQLite wrote. */
   #see(): boolean {
-    const now = identityOf(this.#path);
+    const now = fileFacts(this.#path);
     const { dev, ino, beside = now?.beside } = this.#seen!;
     if (now?.dev !== dev || now.ino !== ino || Number(now.size) !== this.#db!.size) return false;
     if (beside === undefined || now.beside !== beside) return false;
@@ -254,8 +254,8 @@ export class Store {
   #restore(): void {
     const path = this.#path;
     try {
-      const now = identityOf(path);
-      const change = changeOf(this.#seen, now);
+      const now = fileFacts(path);
+      const change = foreignChange(this.#seen, now);
       if (change === REPLACED && !isOlderCopy(path, this.#memory.head)) {
         renameSync(path, `${path}.aside-${Date.now()}`);
       }
@@ -276,10 +276,10 @@ export class Store {
     rmSync(`${this.#path}-journal`, { force: true });
     renameSync(draft, this.#path);
     flushFolder(dirname(this.#path));
-    this.#seen = identityOf(this.#path);
+    this.#seen = fileFacts(this.#path);
     this.#db = new Database(this.#path);
     if (!this.#isSame(this.#db)) throw new StoreError('failing', DIFFERENT);
-    this.#seen = identityOf(this.#path);
+    this.#seen = fileFacts(this.#path);
     this.#doubt = undefined;
     this.#isAudited = true;
   }

@@ -9,7 +9,7 @@ import type {
   SlowLane,
   Waited,
 } from '../http/answer/question.js';
-import { isGone } from '../http/answer/slow-lane.js';
+import { isGivenUp } from '../http/answer/slow-lane.js';
 import type { ExportNumbers } from '../http/metrics.js';
 import {
   exportEnded,
@@ -118,14 +118,14 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
     if (exported === undefined) throw exportEnded();
     const step = { ...asked, export: number };
     try {
-      if (isGone(step)) throw tookTooLong();
+      if (isGivenUp(step)) throw tookTooLong();
       const piece = await this.#queue(step, exported, (thread) => thread.call('step', step));
       exported.generation = piece.generation;
       if (piece.isLast) this.#end(number, 'whole');
       else this.#endOldest();
       return piece;
     } catch (error) {
-      this.#end(number, isGone(step) ? 'left' : 'failed');
+      this.#end(number, isGivenUp(step) ? 'left' : 'failed');
       throw error;
     }
   }
@@ -207,7 +207,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
   }
 
   #dropGone(): void {
-    for (const { refuse } of this.#waiting.drop(({ waited }) => isGone(waited))) {
+    for (const { refuse } of this.#waiting.drop(({ waited }) => isGivenUp(waited))) {
       refuse(tookTooLong());
     }
   }

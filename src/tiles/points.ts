@@ -1,4 +1,4 @@
-import { textOf, wholeNumber } from '../formats/attributes.js';
+import { readDigits, textOf } from '../formats/attributes.js';
 import { Members, memberOf } from '../formats/record-layout.js';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
@@ -130,7 +130,7 @@ function memberWriter(
   /** Tags, as JSON, and users are shared by many points. */
   function placeOf(key: RecordKey, record: Uint8Array, from: number, to: number): Place {
     if (key === 'tags') return layer.shared(`[${Buffer.from(record.subarray(from, to))}]`);
-    if (key === 'created_by') return layer.shared(wholeNumber(record, from, to));
+    if (key === 'created_by') return layer.shared(readDigits(record, from, to));
     return layer.ownJsonText(record, from, to);
   }
 

@@ -2,7 +2,7 @@ import { pino } from 'pino';
 import { Random } from '../../src/cli/generate/random.js';
 import { type AcceptedPoint, deltaLength } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
-import { fetchPage, hashPage } from '../../src/index/record-page.js';
+import { fetchPage, hashRecords } from '../../src/index/record-page.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
 import { Cell, type Generation } from '../../src/reload/current.js';
@@ -175,7 +175,7 @@ class Validators {
         const answer = engine.run(query, {}, additions);
         if (answer === undefined) break;
         ids.push(...idsOf(engine.dataset, answer.rows, answer.length, delta));
-        hashes.push(hashPage(fetchPage(engine.dataset, delta, answer.rows, answer.length)));
+        hashes.push(hashRecords(fetchPage(engine.dataset, delta, answer.rows, answer.length)));
       }
       const text = ids.join();
       const name = `${tag} ${JSON.stringify(hashes)}`;

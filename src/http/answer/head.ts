@@ -177,7 +177,7 @@ export type WriteHead = (
  */
 export function createWriteHead(): WriteHead {
   const canSetText = canSetHead();
-  const starts = { 200: startOf(200), 201: startOf(201), 204: startOf(204), 304: startOf(304) };
+  const starts = { 200: lineOf(200), 201: lineOf(201), 204: lineOf(204), 304: lineOf(304) };
   let second = 0;
   let ending = '';
 
@@ -205,7 +205,7 @@ export function createWriteHead(): WriteHead {
   };
 }
 
-function startOf(status: PlainStatus): string {
+function lineOf(status: PlainStatus): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n`;
 }
 

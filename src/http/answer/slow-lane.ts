@@ -70,10 +70,10 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
 }
 
 function giveUpFor(waited: Waited): void {
-  if (isGone(waited)) throw tookTooLong();
+  if (isGivenUp(waited)) throw tookTooLong();
 }
 
-export function isGone({ ended }: Waited): boolean {
+export function isGivenUp({ ended }: Waited): boolean {
   return Atomics.load(ended, 0) !== 0;
 }
 

@@ -5,7 +5,7 @@ import {
   copyPage,
   fetchedRecord,
   fetchPage,
-  hashPage,
+  hashRecords,
   longestRecord,
   type PageRoom,
 } from '../../index/record-page.js';
@@ -186,7 +186,7 @@ export function pointRecords(
   return {
     count: page.count,
     size: page.size,
-    hash: () => hashPage(page),
+    hash: () => hashRecords(page),
     longest: () => longestRecord(page),
     json(keys) {
       const show = showing(keys);

@@ -45,7 +45,7 @@ export function createSite(
 
 /** A browser loads nothing from elsewhere but map tiles, and runs no script in the page. */
 function headersOf(tileUrl: string | undefined): Site['headers'] {
-  const tiles = tileUrl === undefined ? '' : ` ${originOf(tileUrl)}`;
+  const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
   const policy = [
     "default-src 'none'",
     "script-src 'self'",
@@ -61,7 +61,7 @@ function headersOf(tileUrl: string | undefined): Site['headers'] {
 }
 
 /** Scheme and authority of a template, where `{s}` or the like may stand only behind them. */
-function originOf(tileUrl: string): string {
+function tileOrigin(tileUrl: string): string {
   return /^https?:\/\/[^/{}]+/.exec(tileUrl)![0];
 }
 

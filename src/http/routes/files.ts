@@ -188,7 +188,7 @@ function createBucketSender(address: string): ImageSender {
     if (LastModified !== undefined) reply.header('Last-Modified', LastModified.toUTCString());
     if (ContentRange !== undefined) reply.header('Content-Range', ContentRange);
     if (raw.method === 'HEAD' || length === 0) return reply.send();
-    const from = startOf(ContentRange);
+    const from = firstByte(ContentRange);
     return reply.send(Readable.from(sent(bucket.read(id, name, from, from + length, ETag))));
   };
 }
@@ -207,7 +207,7 @@ async function* sent(pieces: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
 }
 
 /** Offset of the first byte that a `Content-Range` names. */
-function startOf(range: string | undefined): number {
+function firstByte(range: string | undefined): number {
   return Number(/^bytes (\d+)-/.exec(range ?? '')?.[1] ?? 0);
 }
 
@@ -231,7 +231,7 @@ function createFolderSender(folder: string): ImageSender {
       reply.header('Content-Security-Policy', POLICY);
       const length = Number(headers['Content-Length'] ?? 0);
       if (raw.method === 'HEAD' || length === 0) return reply.send();
-      const start = startOf(headers['Content-Range']);
+      const start = firstByte(headers['Content-Range']);
       return reply.send(Readable.from(chunks(metadata.path, start, start + length)));
     }
     if (type === 'directory' || statusCode === 404) throw new NotFound();

@@ -30,14 +30,14 @@ interface Clause {
   readonly most: number;
 }
 
-function attributesOf(filters: Filters): unknown[] {
+function attributeFilters(filters: Filters): unknown[] {
   const { statuses, isProcessed, tags, tagsAll, createdBy, hasImage } = filters;
   return [statuses, isProcessed, tags, tagsAll, createdBy, hasImage];
 }
 
 /** Whether filters ask for more than place and time. */
 export function haveAttributes(filters: Filters): boolean {
-  return attributesOf(filters).some((one) => one !== undefined);
+  return attributeFilters(filters).some((one) => one !== undefined);
 }
 
 /**
@@ -54,7 +54,7 @@ export function findAttributeRows(
   const [first] = clauses;
   if (first === undefined || first.most === 0) return NONE;
   if (clauses.length === 1 && first.sets.length === 1) return first.sets[0]!;
-  const key = JSON.stringify(attributesOf(filters));
+  const key = JSON.stringify(attributeFilters(filters));
   const known = kept.get(key);
   if (known !== undefined) return known;
   const words = wordsOf(count);
