@@ -16,7 +16,7 @@ import { assert, test, until } from './support/uvu.js';
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Both ends of a connection; `onRequest` takes its requests. */
+/** Runs with both ends of a connection; `onRequest` handles its requests. */
 async function withConnection(
   onRequest: (response: ServerResponse) => void,
   use: (client: Socket, socket: Socket) => Promise<void>,

@@ -6,34 +6,33 @@ import { type Outcome, runAll } from './runner/pool.js';
 import { exitOnSignals, sourceLines } from './runner/protocol.js';
 
 /**
- * A file that runs longer hangs: an awaited event never came. The longest test file takes a tenth of
- * that on two cores, and may take half of it where something else keeps one of them busy.
+ * A file that runs longer hangs. The longest test file takes a tenth of the limit on two cores, and
+ * up to half of it where other work keeps one core busy.
  */
 const LIMIT_MS = { test: 300_000, soak: 3_600_000 } as const;
 const CLOSING_MS = 30_000;
 
-/** A file with this comment and a reason behind it shares its process with no other. */
+/** A file with this comment, and a reason after it, shares its process with no other file. */
 const OWN_PROCESS = /^\/\/ own process: \S/m;
 
-/** A file that imports one of these does more in a soak. */
 const ASKS_FOR_SOAK = /\b(?:IS_SOAK|rounds)\b.* from '.*support\/uvu\.js'/;
 
 const FOLDER: string = import.meta.dirname;
-/** Seconds of each file in earlier runs, so that the longest begin first. */
+/** Seconds of each file in earlier runs: the longest are started first. */
 const SECONDS_FILE = join(FOLDER, 'seconds.json');
 
 /**
  * Runs every compiled `*.test.js`, or those whose path contains one of the arguments, each of which
- * must fit one; with `--soak` every `*.soak.js` and the tests that do more then, one after the other.
- * A file that ran no test has failed.
+ * must match a file. `--soak` runs every `*.soak.js` and the tests that do more in a soak, one at a
+ * time. A file that ran no test has failed.
  */
 async function main(args: readonly string[]): Promise<void> {
   exitOnSignals();
-  // services of several tests serve the same file, and one process owns the journal beside it
+  // services of several tests share a snapshot, and cannot share the journal beside it
   process.env['WAYPOST_JOURNAL'] = 'none';
-  // a busy machine is no fault of a test's
+  // a busy machine must not fail a test
   process.env['WAYPOST_MAX_LOOP_DELAY'] = '0';
-  // hundreds of services start, and none is asked for long
+  // not worth its time for hundreds of short-lived services
   process.env['WAYPOST_WARM_UP'] = '0s';
   process.env['TEST_SNAPSHOT'] ??= await packedFixture();
   const kind = args.includes('--soak') ? 'soak' : 'test';
@@ -50,7 +49,7 @@ async function main(args: readonly string[]): Promise<void> {
     .sort((a, b) => lengthOf(b, seconds) - lengthOf(a, seconds));
   const started = performance.now();
   const outcomes: Outcome[] = [];
-  // a file waits a third of its time for processes, disks and clocks: three more than there are cores
+  // files wait a third of their time for processes, disks and clocks
   const width = kind === 'soak' ? 1 : availableParallelism() + 3;
   const ownProcess = (name: string): boolean => kind === 'soak' || OWN_PROCESS.test(textOf(name));
   await runAll(
@@ -83,7 +82,7 @@ function isOfKind(name: string, kind: 'test' | 'soak'): boolean {
   return ASKS_FOR_SOAK.test(textOf(name));
 }
 
-/** Packs what most services of tests serve, once for all files. */
+/** Packs the snapshot of most tests' services, once for all files. */
 async function packedFixture(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-run-'));
   process.once('exit', () => rmSync(folder, { recursive: true }));
@@ -105,7 +104,7 @@ function readSeconds(): Record<string, number> {
   }
 }
 
-/** Where nothing is known, a browser counts as longest, then files that start processes. */
+/** Orders files of unknown duration: browser tests count as longest, then those with processes. */
 function lengthOf(name: string, seconds: Readonly<Record<string, number>>): number {
   const known = seconds[name];
   if (known !== undefined) return known;
@@ -119,7 +118,7 @@ function report(name: string, outcome: Outcome): void {
   const times = `${seconds.toFixed(1)} s, CPU ${cpuSeconds.toFixed(1)} s`;
   console.log(`${failed > 0 ? 'FAIL' : 'ok  '} ${name} (${counts}) ${times}`);
   if (failed > 0) console.log(sourceLines(output));
-  // what testUnless says
+  // printed by `testUnless`
   else for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`     ${line}`);
 }
 

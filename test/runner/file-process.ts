@@ -5,19 +5,19 @@ import { Worker } from 'node:worker_threads';
 import { closeAll } from '../support/folder.js';
 import { END_MARK, EXIT, exitOnSignals, type FileOrder, type FileResult } from './protocol.js';
 
-/** A waiting test of uvu: its errors (true for none), how many passed, were skipped, are in all. */
+/** A queued suite of uvu; `errors` is true when all passed. */
 type Queued = () => Promise<[errors: string | true, passed: number, skipped: number, all: number]>;
 
-/** uvu's globals: `run()` adds to the queue, and starts nothing while `UVU_DEFER` is set. */
+/** uvu's globals: while `UVU_DEFER` is set, `run()` only adds to the queue. */
 const uvu = globalThis as unknown as { UVU_DEFER: number; UVU_QUEUE: (Queued | null)[][] };
 
 const LOOK_MS = 5;
 const CLOCK_TICKS = 100;
-/** How long after the end of the runner this process may take to exit by itself. */
+/** Time for this process to exit by itself once the runner has ended. */
 const ORPHANED_MS = 2_000;
 /**
- * What a thread beside the tests does: a file that spins never hears that the runner is gone, and
- * would spin for ever. Whoever has lost its parent has another one.
+ * Run by a thread beside the tests: a file that spins never hears that the runner is gone. A process
+ * whose parent has ended gets another parent.
  */
 const WATCH_RUNNER = `
   const { workerData: runner } = require('node:worker_threads');
@@ -26,7 +26,7 @@ const WATCH_RUNNER = `
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${ORPHANED_MS});
   }, 500);`;
 
-/** Runs the tests of a compiled file in this process; what fails goes to standard output. */
+/** Runs the tests of a compiled file in this process; failures are printed to standard output. */
 async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
   const resources = activeResources();
   const cpu = cpuSeconds();
@@ -56,7 +56,7 @@ async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
   return { passed, failed, skipped, cpuSeconds: cpuSeconds() - cpu, memory };
 }
 
-/** Kinds of handles that keep the process alive, and how many there are of each. */
+/** The handles that keep the process alive, counted by kind. */
 function activeResources(): Map<string, number> {
   const counts = new Map<string, number>();
   for (const kind of process.getActiveResourcesInfo()) {
@@ -65,7 +65,7 @@ function activeResources(): Map<string, number> {
   return counts;
 }
 
-/** Waits until no more handles are open than before; returns the kinds of those that stay open. */
+/** Waits until no more handles are open than `before`; returns the kinds that stay open. */
 async function leftResources(
   before: ReadonlyMap<string, number>,
   closingMs: number,
@@ -83,7 +83,6 @@ function cpuSeconds(): number {
   return (user + system) / 1e6 + childSeconds();
 }
 
-/** CPU time of the children that ended. */
 function childSeconds(): number {
   try {
     const fields = readFileSync('/proc/self/stat', 'utf8')
@@ -96,12 +95,11 @@ function childSeconds(): number {
 }
 
 uvu.UVU_DEFER = 1;
-// the streams are opened here, so that no file is blamed for their handles
+// opens the streams now, so that no file is blamed for their handles
 for (const stream of [process.stdout, process.stderr]) stream.write('');
 // each file adds listeners of its own
 process.setMaxListeners(0);
 exitOnSignals();
-// the runner is gone
 process.on('disconnect', () => process.exit());
 new Worker(WATCH_RUNNER, { eval: true, workerData: process.ppid }).unref();
 process.on('message', async (order: FileOrder | typeof EXIT) => {

@@ -4,32 +4,29 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { END_MARK, EXIT, type FileOrder, type FileResult } from './protocol.js';
 
-/** What came of a file, and what it printed. */
 export interface Outcome extends FileResult {
   readonly seconds: number;
   readonly output: string;
 }
 
-/** A process that runs test files, one after the other. */
+/** A process that runs test files one by one. */
 interface FileProcess {
   run(path: string, limits: Limits): Promise<Outcome>;
-  /** Resolves once it is gone. */
+  /** Resolves once the process has exited. */
   end(): Promise<void>;
 }
 
-/** A process with more bytes of memory is replaced: what files leave in memory must not add up. */
+/** A process with more bytes of memory is replaced: what files leave there must not add up. */
 const MAX_MEMORY = 700e6;
-/** How long the exit of a process may take. */
 const EXIT_MS = 20_000;
 
 /** Milliseconds that a file may take. */
 export interface Limits {
   readonly fileMs: number;
-  /** After its last test, until all that it opened is closed. */
+  /** From its last test until all that it opened is closed. */
   readonly closingMs: number;
 }
 
-/** A file to run. */
 export interface Task {
   readonly path: string;
   /** Whether it may not share its process with others. */
@@ -76,7 +73,7 @@ function startProcess(): FileProcess {
       let killing: NodeJS.Timeout | undefined;
       const timer = setTimeout(() => {
         isLate = true;
-        // a process that hears it exits by itself, and takes the services along that it started
+        // a process that still hears this order exits by itself, and ends the services it started
         child.send(EXIT);
         killing = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
       }, fileMs);
@@ -91,7 +88,7 @@ function startProcess(): FileProcess {
       return { ...NOTHING, seconds, output: `${printed}\n${why}` };
     },
     async end() {
-      // the process exits by itself, so that what its files registered for its exit is done
+      // the process exits by itself, so that its files' exit handlers run
       if (child.connected) child.send(EXIT);
       const timer = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
       await closed;
@@ -105,13 +102,13 @@ async function resultOf(child: ChildProcess): Promise<FileResult> {
   return result as FileResult;
 }
 
-/** What a stream brings up to the mark, or the end of the process. */
+/** What a stream brings before `END_MARK` or the end of the process. */
 function readOutput(stream: Readable, closed: Promise<void>): Promise<string> {
   let text = '';
   return new Promise((resolve) => {
     const settle = (): void => {
       stream.off('data', take);
-      // a stream without a listener stands still, and its process is never seen to close
+      // without a listener the stream would pause, and its process never emit `close`
       stream.resume();
       resolve(text.replace(END_MARK, ''));
     };

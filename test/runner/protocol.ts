@@ -3,31 +3,30 @@ import { SourceMap } from 'node:module';
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** What came of one test file. */
 export interface FileResult {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** CPU time of this process and of children it waited for; 0 where the system tells none. */
+  /** CPU time of the process and its ended children; 0 where the system does not tell. */
   readonly cpuSeconds: number;
-  /** Memory of this process after the file, in bytes. */
+  /** Memory of the process after the file, in bytes. */
   readonly memory: number;
 }
 
-/** What a process of the runner's is given: a compiled file, and its time for what comes after. */
+/** The order to run a compiled file. */
 export interface FileOrder {
   readonly path: string;
   /** Milliseconds in which handles must close once the tests are done. */
   readonly closingMs: number;
 }
 
-/** Ends what a file printed, on both streams. */
+/** Written to both streams after a file's own output. */
 export const END_MARK = '\u0000end of file\u0000\n';
 
-/** Sent instead of an order: the process is to exit. */
+/** Sent instead of a `FileOrder`: the process is to exit. */
 export const EXIT = 'exit';
 
-/** Has a signal such as that of Ctrl+C end this process by an exit: what awaits that is done. */
+/** Makes Ctrl+C and SIGTERM exit the process, so that its exit handlers run. */
 export function exitOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 }
@@ -35,8 +34,8 @@ export function exitOnSignals(): void {
 const PLACE = /(file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 /**
- * Replaces places in compiled files, as stacks name them, by those in their sources. Node does this
- * by itself with `--enable-source-maps`, but then reads the map of every module at every start.
+ * Translates positions in stack traces from compiled files to their sources. Node's own
+ * `--enable-source-maps` reads the map of every module at every start.
  */
 export function sourceLines(text: string): string {
   const maps = new Map<string, SourceMap | undefined>();

@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
-/** What can happen to a file behind the back of the process that owns it; `old` is a copy of it. */
+/** Damage done to a file while another process owns it; `old` is an earlier copy of the file. */
 export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => void>> = {
   truncated: (path) => truncateSync(path, 0),
   halved: (path) => truncateSync(path, statSync(path).size >> 1),
@@ -37,13 +37,13 @@ export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => v
   },
 };
 
-/** What a thread of this file is told: which accident is to happen after so many milliseconds. */
+/** Orders a thread of this module to cause an accident after a delay. */
 export interface Ordered {
   readonly name: string;
   readonly path: string;
   readonly old: string;
   readonly ms: number;
-  /** Becomes 1 when it has happened. */
+  /** Becomes 1 after the accident. */
   readonly done: Int32Array;
 }
 

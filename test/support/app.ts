@@ -24,19 +24,18 @@ const [requestTimeout, uploadTimeout] = [10_000, 10_000];
 const LIMITS = { maxHeaderSize: 32_768, requestTimeout, uploadTimeout, maxLoopDelay: 0 };
 const ORIGIN = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
 
-/** A web server in this process. */
 export interface OwnApp {
   readonly port: number;
   readonly server: Server;
   readonly stats: Context['stats'];
   readonly bodies: Context['bodies'];
-  /** Methods of its routes, by their paths as the router has them. */
+  /** The methods of each route, by its path in Fastify's notation. */
   readonly routes: ReadonlyMap<string, ReadonlySet<string>>;
   get(path: string, asked?: Asked): Promise<Reply>;
   close(): Promise<void>;
 }
 
-/** In what a server differs from one that only reads, keeps no answer and is asked by anybody. */
+/** The default server only reads, caches no answers and accepts any client. */
 type Given = Partial<Context> & {
   readonly audience?: Audience;
   readonly service?: Partial<Service>;
@@ -44,8 +43,8 @@ type Given = Partial<Context> & {
 };
 
 /**
- * Starts a web server that answers from `current`, but for operators, on a port of its own. It costs
- * a tenth of the CPU of `startOwnService`.
+ * Starts a web server that answers from `current`, without the operators' routes, at a free port.
+ * This costs a tenth of the CPU of `startOwnService`.
  */
 export async function startApp(
   current: Pick<Context['current'], 'generation'>,
@@ -99,7 +98,7 @@ export async function startApp(
   };
 }
 
-/** A slow lane that works in this thread, in a later turn of the event loop. */
+/** A slow lane that runs in this thread, in a later turn of the event loop. */
 function laneHere(
   current: Pick<Context['current'], 'generation'>,
   context: () => Context,
@@ -121,7 +120,7 @@ function laneHere(
   };
 }
 
-/** Reads the tree of routes that Fastify prints: a line for a piece of a path, with its methods. */
+/** Reads Fastify's printed tree of routes: each line is a piece of a path with its methods. */
 function routesOf(tree: string): Map<string, Set<string>> {
   const routes = new Map<string, Set<string>>();
   const pieces: string[] = [];
@@ -138,20 +137,19 @@ function routesOf(tree: string): Map<string, Set<string>> {
   return routes;
 }
 
-/** Of a service that only reads, without images. */
+/** The site of a service that only reads, without images. */
 export const PLAIN_SITE: Site = createSite({}, false);
 
 const CAPACITY = { rows: 1_000, bytes: 1_000_000 };
 
-/** A web server in this process whose points are notes. */
 export interface NotesApp extends OwnApp {
-  /** Lets some more notes be accepted. */
+  /** Adds notes to the delta, as accepted posts. */
   accept(notes: readonly Note[]): void;
-  /** Serves a new snapshot of these notes, and nothing that was accepted. */
+  /** Serves a new snapshot of these notes and an empty delta. */
   replace(notes: readonly Note[]): Promise<void>;
 }
 
-/** Starts a service of these notes, in any order of ids. */
+/** Starts a server of these notes; their ids may come in any order. */
 export async function startNotes(notes: readonly Note[], given: Given = {}): Promise<NotesApp> {
   let delta = createDelta(CAPACITY);
   let accepted = 0;

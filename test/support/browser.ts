@@ -9,7 +9,6 @@ import type {
 } from 'playwright-core';
 import * as assert from 'uvu/assert';
 
-/** Where systems have their Chromium. */
 const PLACES = [
   ...['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
   ...['/snap/bin/chromium', '/Applications/Chromium.app/Contents/MacOS/Chromium'],
@@ -17,18 +16,18 @@ const PLACES = [
 ];
 const CHROMIUM = [process.env['CHROMIUM'] ?? [], PLACES].flat().find((path) => existsSync(path));
 
-/** Why no test can run in a browser here; undefined where one can. */
+/** Why browser tests are skipped here; undefined where they can run. */
 export const NO_BROWSER: string | undefined =
   CHROMIUM === undefined
     ? 'no Chromium was found: install the package chromium, or set CHROMIUM to its path'
     : undefined;
 
-/** WebGL by the processor, for want of a graphics card; pages without it, at 2/3 of the cost. */
+/** WebGL is drawn by the processor, for want of a graphics card; the rest saves a third of CPU. */
 const FLAGS = [
   ...['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'],
   ...['--disable-gpu-compositing', '--process-per-site', '--renderer-process-limit=1'],
-  // pages of the browser's own window cost half of all that a page takes; the list of Playwright,
-  // which this one takes the place of, has the others
+  // the pages of the browser's own window would cost half of the CPU; this flag replaces
+  // Playwright's, so its features are listed too
   `--disable-features=${[
     ...['PreloadTopChromeWebUI', 'WebUIOmniboxPopup', 'WebUIOmniboxAimPopup', 'PaintHolding'],
     ...['AvoidUnnecessaryBeforeUnloadCheckSync', 'DestroyProfileOnBrowserClose', 'HttpsUpgrades'],
@@ -38,15 +37,14 @@ const FLAGS = [
   ]}`,
 ];
 
-/** Milliseconds for what a page is to show: the processor draws its map, and may have other work. */
+/** How long a page may take: a processor that has other work, too, draws its map. */
 const PATIENCE_MS = 90_000;
 
-/** A browser that is told of its sites' mistakes. */
+/** A browser that reports mistakes of the sites it visits. */
 export interface Visitor {
   /**
-   * Opens pages of the first site and lets `look` use them. Throws when something came to the
-   * console, a script failed, the Content-Security-Policy refused something, or a request left for
-   * another site than these.
+   * Opens pages of the first site and lets `look` use them. Throws on a warning in the console, a
+   * failed script, a breach of the Content-Security-Policy, or a request to a site not in `sites`.
    */
   visit(
     sites: readonly string[],
@@ -56,16 +54,15 @@ export interface Visitor {
   close(): Promise<void>;
 }
 
-/** Pages of the same options, which share what was loaded and compiled. */
+/** Pages with the same options, which share a cache of loaded and compiled files. */
 interface Room {
   readonly context: BrowserContext;
   sites: readonly string[];
   complaints: string[];
 }
 
-/** Starts a browser without a window. */
 export async function openBrowser(): Promise<Visitor> {
-  // a third of a second, which nobody pays who has no browser
+  // imported late: it takes a third of a second, wasted where there is no browser
   const { chromium } = await import('playwright-core');
   const browser = await chromium.launch({ executablePath: CHROMIUM!, args: [...FLAGS] });
   const rooms = new Map<string, Promise<Room>>();
@@ -90,9 +87,9 @@ export async function openBrowser(): Promise<Visitor> {
 async function openRoom(browser: Browser, options: BrowserContextOptions): Promise<Room> {
   const context = await browser.newContext({
     reducedMotion: 'reduce',
-    // a test looks at times, and a context of its own costs a second
+    // for the test of local times: a context of its own would cost a second
     timezoneId: 'Europe/Helsinki',
-    // the processor draws every pixel of a map
+    // small, because the processor draws every pixel
     viewport: { width: 800, height: 600 },
     deviceScaleFactor: 0.5,
     ...options,
@@ -118,20 +115,20 @@ async function openRoom(browser: Browser, options: BrowserContextOptions): Promi
   return room;
 }
 
-/** Whether a message tells of a mistake: not an answer's status, nor that drawing is slow. */
+/** Whether a message tells of a mistake; the status of an answer and slow drawing are none. */
 function isComplaint(message: ConsoleMessage): boolean {
   if (!['error', 'warning'].includes(message.type())) return false;
   const status = /^Failed to load resource: the server responded with a status of 4/;
   return !status.test(message.text()) && !message.text().includes('GPU stall due to ReadPixels');
 }
 
-/** A rule that a page breaks, and the elements that do. */
+/** A rule of axe and the elements that break it. */
 export type Fault = readonly [rule: string, ...elements: string[]];
 
-/** What axe finds in a page that keeps people from using it. */
+/** The serious and critical faults of accessibility that axe finds in a page. */
 export async function seriousFaults(page: Page): Promise<Fault[]> {
   const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-  // the page lets no other script in: this one runs as those of a browser's own tools do
+  // evaluated as the developer tools do: the page's policy allows no foreign script
   await page.evaluate(readFileSync(axe, 'utf8'));
   return page.evaluate(`axe.run().then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -17,20 +17,20 @@ const S3rver = createRequire(import.meta.url)('s3rver') as new (
   options: Readonly<Record<string, unknown>>,
 ) => S3Server;
 
-/** A bucket that a real server of S3 keeps in a folder, at 127.0.0.1. */
+/** A bucket of a real S3 server at 127.0.0.1, which stores it in a folder. */
 interface TestBucket {
   readonly name: string;
   readonly client: S3;
   put(key: string, body: Buffer | string): Promise<void>;
-  /** Makes an object one of 1970. */
+  /** Sets the time of an object to 1970. */
   makeOld(key: string): void;
   /** All keys, sorted. */
   keys(): Promise<string[]>;
-  /** Has nobody sent the object of a key: a status stands for the answer, 0 for none. */
+  /** Answers GETs of a key with a status, or never where that is 0. */
   refuse(key: string, status: number): void;
-  /** Ends that. */
+  /** Ends what `refuse` began. */
   allow(): void;
-  /** Ends the server as a store that is gone, and starts it again with what it had. */
+  /** Stops the server; `start` starts it again with the same objects. */
   stop(): Promise<void>;
   start(): Promise<void>;
   end(): Promise<void>;
@@ -39,7 +39,7 @@ interface TestBucket {
 const KEY = 'S3RVER';
 const BUCKET = 'waypost';
 
-/** Starts a server with an empty bucket; clients of this process find it by the environment. */
+/** Starts a server with an empty bucket; sets the environment variables that S3 clients read. */
 export async function startBucket(): Promise<TestBucket> {
   const directory = makeFolder();
   const options = { address: '127.0.0.1', silent: true, directory };

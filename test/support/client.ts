@@ -11,16 +11,13 @@ import * as assert from 'uvu/assert';
 /** Where points are listed and posted. */
 export const LIST = '/rest/map_data_points/';
 
-/** How a request differs from a plain GET. */
 export interface Asked {
   readonly method?: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer;
-  /** Keeps the connection, where it is to be used again. */
   readonly agent?: Agent;
 }
 
-/** A whole answer. */
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
@@ -30,12 +27,10 @@ export interface Reply {
   json<T = unknown>(): T;
 }
 
-/** Whoever sends a request for a path to a service and reads the whole answer. */
 export interface Asking {
   get(path: string, asked?: Asked): Promise<Reply>;
 }
 
-/** The JSON of a list. */
 export interface Envelope {
   readonly count: number;
   readonly next: string | null;
@@ -43,16 +38,15 @@ export interface Envelope {
   readonly results: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** A POST of these fields as JSON. */
 export function jsonPost(fields: object, headers: OutgoingHttpHeaders = {}): Asked {
   const type = { 'Content-Type': 'application/json' };
   return { method: 'POST', body: JSON.stringify(fields), headers: { ...type, ...headers } };
 }
 
-/** Sends one request to a service on this machine; the Host header is what `headers` says it is. */
+/** Sends one request to a service on this machine. */
 export function ask(port: number, path: string, asked: Asked = {}): Promise<Reply> {
   const { method = 'GET', body, agent } = asked;
-  // Node leaves the length out where the method usually has no body
+  // Node sends no length by itself for methods that usually have no body
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { ...length, ...asked.headers };
   return new Promise((resolve, reject) => {
@@ -81,7 +75,7 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
   });
 }
 
-/** Sends bytes as they are and returns all that comes back until the service closes. */
+/** Sends raw bytes and returns all that comes back until the service closes the connection. */
 export function exchange(port: number, bytes: string | Buffer): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
@@ -96,34 +90,31 @@ export function exchange(port: number, bytes: string | Buffer): Promise<string> 
   });
 }
 
-/** The status of a raw answer. */
 export function statusOf(answer: string): number {
   return Number(/^HTTP\/1\.1 (\d{3}) /.exec(answer)?.[1]);
 }
 
-/** What stands after the headers of a raw answer. */
 export function bodyOf(answer: string): string {
   return Buffer.from(answer.slice(answer.indexOf('\r\n\r\n') + 4), 'latin1').toString();
 }
 
-/** An event of a stream. */
 export interface StreamEvent {
   readonly id: number;
   readonly data: string;
 }
 
-/** A stream of events that is readEvent as it comes. */
+/** A stream of events, which grows as they arrive. */
 export interface Followed {
   readonly status: number;
   readonly answer: IncomingMessage;
   readonly events: readonly StreamEvent[];
-  /** The id that a browser would come back with. */
+  /** The id that a browser would send as `Last-Event-ID` when it reconnects. */
   readonly last: number;
-  /** How it ended: whole, or broken off; undefined while it goes on. */
+  /** How the stream ended; undefined while it goes on. */
   readonly end: 'whole' | 'broken' | undefined;
 }
 
-/** Follows a stream, behind the event with the id `behind` where that is given. */
+/** Follows a stream, from the event after id `behind` where that is given. */
 export function follow(port: number, path: string, behind?: number): Promise<Followed> {
   const headers = behind === undefined ? {} : { 'Last-Event-ID': String(behind) };
   return new Promise((resolve, reject) => {
@@ -160,7 +151,7 @@ export function follow(port: number, path: string, behind?: number): Promise<Fol
   });
 }
 
-/** Reads an event as browsers do: without data it tells its id only. */
+/** Reads an event as browsers do: one without data only sets the last id. */
 function readEvent(block: string, events: StreamEvent[], state: { last: number }): void {
   const fields = block
     .split('\n')
@@ -182,14 +173,14 @@ export function postKeyed(service: Asking, key: string, agent?: Agent): Promise<
   return service.get(LIST, { ...asked, ...(agent && { agent }) });
 }
 
-/** Posts a point that is to be accepted, and returns its sequence. */
+/** Posts a point, asserts that it is accepted, and returns its sequence. */
 export async function post(service: Asking, key: string): Promise<number> {
   const { status, headers, text } = await postKeyed(service, key);
   assert.ok(status === 201, `${status} ${text}`);
   return Number(headers['waypost-sequence']);
 }
 
-/** Every record that the service has for a query, in its order. */
+/** Every record that answers a query, page by page. */
 export async function listAll({ get }: Asking, query = ''): Promise<Listed[]> {
   const records: Listed[] = [];
   const agent = new Agent({ keepAlive: true });

@@ -8,8 +8,8 @@ import type { Note } from './notes.js';
 import type { Expected } from './oracle.js';
 
 /**
- * Asserts that the engine's page is the oracle's. `label` says how to get the query again,
- * `accepted` are the points that belong to the answer besides.
+ * Asserts that the engine's page is the oracle's. `label` says how to reproduce the query;
+ * `accepted` are the points of the delta that belong to the answer, too.
  */
 export function assertPage(
   engine: Engine,
@@ -36,7 +36,7 @@ export function assertPage(
   assertNotes(idsOf(engine.dataset, rows, length, delta), notes, expected, label);
 }
 
-/** Asserts that these are the ids of `notes`, in order; ties of distance may stand either way. */
+/** Asserts that these are the ids of `notes` in order, but for ties of distance. */
 export function assertNotes(
   ids: readonly number[],
   notes: readonly Note[],
@@ -56,7 +56,7 @@ export function assertNotes(
     const note = byId.get(id);
     if (note === undefined) throw new Error(`${label}: ${id} is no match`);
     const [got, want] = [distances.get(note)!, distances.get(notes[i]!)!];
-    // 1e-8 m is what rounding does to coordinates near 180 degrees
+    // rounding of coordinates near 180 degrees makes 1e-8 m
     const tolerance = want * 1e-9 + 1e-8;
     assert.ok(
       Math.abs(got - want) <= tolerance,
@@ -69,7 +69,7 @@ export function assertNotes(
   }
 }
 
-/** Asserts that every choice a planner could make gives the very same page. */
+/** Asserts that every access path that a planner could choose gives the same page. */
 export function assertHints(engine: Engine, query: Query, label: string): void {
   const chosen = pageOf(engine.run(query));
   for (const hints of everyHint(query.filters)) {
@@ -78,7 +78,7 @@ export function assertHints(engine: Engine, query: Query, label: string): void {
   }
 }
 
-/** Every page of a query, of `pageSize` each, one after the other. */
+/** The ids of all pages of a query. */
 export function allPages(engine: Engine, query: Omit<Query, 'page'>): number[] {
   const ids: number[] = [];
   for (let page = 1; ; page++) {
@@ -88,12 +88,11 @@ export function allPages(engine: Engine, query: Omit<Query, 'page'>): number[] {
   }
 }
 
-/** The page without what it took, which differs by the way. */
+/** A page without its `work`, which differs by access path. */
 function pageOf(page: PageRows | undefined): unknown {
   return page && { ...page, rows: [...page.rows.subarray(0, page.length)], work: undefined };
 }
 
-/** Every choice that a planner could make. */
 export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hints[] {
   const drivers: Driver[] = [];
   if (boxes !== undefined || circle !== undefined) drivers.push('region');
@@ -105,7 +104,7 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
   return chosen.flatMap((one) => ways.map((accessPath) => ({ ...one, accessPath })));
 }
 
-/** Asserts that two lists are the same, and shows where not: a diff would take minutes. */
+/** Asserts that two lists are equal, and shows the first difference: a full diff takes minutes. */
 export function assertSame(
   actual: ArrayLike<number>,
   expected: ArrayLike<number>,

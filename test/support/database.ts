@@ -21,18 +21,17 @@ import { ROOT } from './service.js';
 import { freePort } from './sockets.js';
 import { until } from './wait.js';
 
-/** Of the one user that there is. */
 export const PASSWORD = 'not to be told';
 const USER = 'waypost';
-/** Of a server's own disk, where it has one. */
+/** Size of a server's own disk, where it has one. */
 const DISK_MIB = 400;
-/** PostgreSQL runs as nobody where the tests run as root. */
+/** PostgreSQL refuses to run as root. */
 const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
-/** The folder of PostgreSQL's own files; undefined on a platform without them. */
+/** PostgreSQL's installation folder; undefined on a platform without one. */
 export const POSTGRES: string | undefined = installed();
 
-/** A certificate of 127.0.0.1, which nobody but this file vouches for. */
+/** A self-signed certificate of 127.0.0.1. */
 export const CERTIFICATE: string = join(ROOT, 'test/fixtures/tls/certificate.pem');
 const CERTIFICATE_KEY = join(ROOT, 'test/fixtures/tls/key.pem');
 
@@ -40,7 +39,7 @@ const CERTIFICATE_KEY = join(ROOT, 'test/fixtures/tls/key.pem');
 export class Database {
   readonly port: number;
   readonly #folder: string;
-  /** Whether it takes no connection without TLS. */
+  /** Whether the server refuses connections without TLS. */
   #demandsTls = false;
   #child: ChildProcess | undefined;
 
@@ -53,12 +52,10 @@ export class Database {
     process.once('exit', this.#drop);
   }
 
-  /** The address of a database, with the password. */
   address(name = 'postgres', port: number = this.port): string {
     return `postgres://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`;
   }
 
-  /** Runs with a connection of its own. */
   async ask<T>(work: (sql: Sql) => Promise<T>, name = 'postgres'): Promise<T> {
     const ssl = this.#demandsTls && 'require';
     const sql = postgres(this.address(name), { max: 1, ssl, onnotice: () => {} });
@@ -69,12 +66,11 @@ export class Database {
     }
   }
 
-  /** Empties a database of what journals have in it, at a tenth of the cost of a new one. */
+  /** Removes the journal from a database, at a tenth of the cost of a new database. */
   async empty(name = 'postgres'): Promise<void> {
     await this.ask((sql) => sql`DROP SCHEMA IF EXISTS waypost CASCADE`, name);
   }
 
-  /** Starts the server, and waits until it answers. */
   async start(settings: readonly string[] = []): Promise<void> {
     const given = [
       ...[`port=${this.port}`, 'listen_addresses=127.0.0.1', "unix_socket_directories=''"],
@@ -84,7 +80,7 @@ export class Database {
     ];
     const flags = given.flatMap((one) => ['-c', one.replaceAll("'", '')]);
     await until('PostgreSQL answers', async () => {
-      // what a server that was killed has started may take a while to end
+      // a killed server's child processes may take a while to end
       if (!this.#isRunning) {
         this.#child = spawn(binary('postgres'), ['-D', join(this.#folder, 'data'), ...flags], {
           ...NOBODY,
@@ -104,7 +100,7 @@ export class Database {
     this.#child!.kill(name);
   }
 
-  /** Ends the server, at once by SIGKILL or as it wants by SIGINT. */
+  /** Stops the server, at once by SIGKILL or in order by SIGINT. */
   async stop(name: NodeJS.Signals = 'SIGINT'): Promise<void> {
     if (!this.#isRunning) return;
     const ended = once(this.#child!, 'exit');
@@ -112,20 +108,20 @@ export class Database {
     await ended;
   }
 
-  /** A standby of this server, which runs: a copy of its folder, to be started. */
+  /** Makes a standby, not started yet, from this running server's folder. */
   async standby(): Promise<Database> {
     const copy = await emptyDatabase(this.#hasDisk);
     await this.copyTo(copy);
     return copy;
   }
 
-  /** Replaces the folder of a stopped server by a copy of this one's, which it is to follow. */
+  /** Makes a stopped server a standby of this one: its folder becomes a copy of this one's. */
   async copyTo(other: Database): Promise<void> {
     const [from, to] = [join(this.#folder, 'data'), join(other.#folder, 'data')];
     rmSync(to, { recursive: true, force: true });
     await this.ask(async (sql) => {
       await sql`SELECT pg_backup_start('copy', true)`;
-      // files may go while they are copied; what matters comes again with the log
+      // files may vanish while they are copied: the standby replays the log
       spawnSync('cp', ['-a', from, to]);
       const [row] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
       writeFileSync(join(to, 'backup_label'), row!['labelfile']);
@@ -135,19 +131,19 @@ export class Database {
     other.follow(this);
   }
 
-  /** Has a standby take writes, and waits until it does. */
+  /** Promotes a standby, and waits until it accepts writes. */
   async promote(): Promise<void> {
     await this.ask((sql) => sql`SELECT pg_promote(true, 60)`);
     rmSync(join(this.#folder, 'data', 'postgresql.auto.conf'), { force: true });
   }
 
-  /** How much of the log a standby has, in bytes. */
+  /** Bytes of the log that a standby has received. */
   async received(): Promise<number> {
     const [row] = await this.ask((sql) => sql`SELECT pg_last_wal_receive_lsn() - '0/0' AS bytes`);
     return Number(row!['bytes']);
   }
 
-  /** Has the stopped server follow another one when it starts. */
+  /** Makes the stopped server a standby of `primary` from its next start. */
   follow(primary: Database): void {
     const data = join(this.#folder, 'data');
     writeFileSync(join(data, 'standby.signal'), '');
@@ -157,7 +153,7 @@ export class Database {
     own(data);
   }
 
-  /** Ends it and removes its folder, behind the file at the latest. */
+  /** Stops the server and removes its folder. */
   async remove(): Promise<void> {
     await this.stop('SIGKILL');
     process.off('exit', this.#drop);
@@ -166,12 +162,12 @@ export class Database {
 
   readonly #drop = (): void => {
     this.#child?.kill('SIGKILL');
-    // what a killed server has started may take a while to end
+    // lazily: a killed server's child processes may take a while to end
     if (this.#hasDisk) spawnSync('umount', ['-l', this.#folder]);
     spawnSync('rm', ['-rf', this.#folder]);
   };
 
-  /** Has the stopped server refuse connections without TLS; returns the settings to start it with. */
+  /** Makes the stopped server refuse connections without TLS; returns settings for `start`. */
   demandTls(): string[] {
     const data = join(this.#folder, 'data');
     writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
@@ -183,7 +179,7 @@ export class Database {
     return ['ssl=on', 'ssl_cert_file=certificate.pem', 'ssl_key_file=key.pem'];
   }
 
-  /** Leaves only so many bytes free on the disk of its folder, until {@link emptyDisk}. */
+  /** Fills the disk of the server's folder up to `bytesLeft`, until {@link emptyDisk}. */
   fillDisk(bytesLeft: number): void {
     const { bavail, bsize } = statfsSync(this.#folder);
     const size = Math.max(0, bavail * bsize - bytesLeft);
@@ -194,7 +190,6 @@ export class Database {
     rmSync(join(this.#folder, 'ballast'), { force: true });
   }
 
-  /** Makes the folder of a new cluster. */
   init(): void {
     const secret = join(this.#folder, 'password');
     writeFileSync(secret, PASSWORD);
@@ -210,21 +205,20 @@ export class Database {
   }
 }
 
-/** Starts a server with a new cluster. */
 export async function startDatabase(settings: readonly string[] = []): Promise<Database> {
   const database = await makeDatabase();
   await database.start(settings);
   return database;
 }
 
-/** Makes a cluster, to be started; on a small disk of its own where the tests may mount one. */
+/** Makes a cluster without starting it; `withDisk` mounts a small disk for it, which takes root. */
 export async function makeDatabase(withDisk = false): Promise<Database> {
   const database = await emptyDatabase(withDisk);
   database.init();
   return database;
 }
 
-/** Whether servers can have disks of their own, which only root may mount. */
+/** Whether the tests may mount disks, which takes root. */
 export function canMount(): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-disk-'));
   const isMounted = mountDisk(folder);
@@ -257,7 +251,7 @@ function binary(name: string): string {
   return join(POSTGRES!, 'native/bin', name);
 }
 
-/** Finds the files, and makes the links between libraries that an archive cannot hold. */
+/** Finds the installation, and makes the links between libraries that its package leaves out. */
 function installed(): string | undefined {
   let root: string;
   try {

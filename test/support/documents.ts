@@ -2,30 +2,29 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { ROOT } from './service.js';
 
-/** A file of the project, its path from the top. */
+/** A file of the project; the path is relative to `ROOT`. */
 export interface Document {
   readonly path: string;
   readonly text: string;
 }
 
-/** The text of a file, its path from the top. */
+/** The text of a file, by its path relative to `ROOT`. */
 export function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Every Markdown file of the project, at the top and in the folders that are kept. */
+/** Every Markdown file of the project. */
 export function documents(): Document[] {
   const top = readdirSync(ROOT).filter((name) => name.endsWith('.md'));
   const kept = ['docs', 'data', 'deploy', 'bench'].flatMap((folder) => files(folder, '.md'));
   return [...top, ...kept].map((path) => ({ path, text: read(path) }));
 }
 
-/** Every file under src. */
 export function sourceFiles(): Document[] {
   return files('src', '.ts').map((path) => ({ path, text: read(path) }));
 }
 
-/** What stands under a heading of level two, up to the next. Throws when there is none. */
+/** The text under a heading of level two, up to the next one. Throws when there is none. */
 export function section(text: string, title: string): string {
   const found = text.split(/^## /m).find((part) => part.startsWith(`${title}\n`));
   if (found === undefined) throw new Error(`there is no section ${title}`);
@@ -51,7 +50,7 @@ export function code(cell: string | undefined): string {
   return /^`([^`]*)`$/.exec(cell ?? '')?.[1] ?? `no code: ${cell}`;
 }
 
-/** The anchors of the headings, as a forge makes them. */
+/** The anchors that GitHub makes for headings. */
 export function headings(text: string): string[] {
   return [...text.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
     title!
@@ -74,7 +73,7 @@ function files(folder: string, ending: string): string[] {
     .filter((path) => !path.includes('.cache') && !path.includes('results'));
 }
 
-/** What a browser shows of HTML without tags. */
+/** The text of HTML that has no tags, as a browser shows it. */
 export function shownText(html: string): string {
   return html
     .replaceAll('&lt;', '<')
@@ -84,7 +83,6 @@ export function shownText(html: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** The JSON that a page shows. */
 export function jsonOfPage<T = unknown>(html: string): T {
   const shown = /<pre class="json"[^>]*>(.*?)<\/pre>/s.exec(html)![1]!.replaceAll(/<[^>]*>/g, '');
   return JSON.parse(shownText(shown.slice(shown.indexOf('\n\n')))) as T;
@@ -92,7 +90,6 @@ export function jsonOfPage<T = unknown>(html: string): T {
 
 export type Attributes = Readonly<Record<string, string>>;
 
-/** The attributes of every start tag with a name. */
 export function tags(html: string, name: string): Attributes[] {
   return [...html.matchAll(new RegExp(`<${name}\\b([^>]*)>`, 'g'))].map(([, text]) =>
     Object.fromEntries(

@@ -3,7 +3,7 @@ import { pack } from 'msgpackr';
 import { PARSERS, type RowFormat } from '../../src/formats/rows/reader.js';
 import { csv, feature } from './rows.js';
 
-/** Of one kind of file, the beginning, the part that is repeated, and the end. */
+/** A file as its beginning, the part that is repeated, and its end. */
 type Parts = readonly [start: string | Uint8Array, part: string | Uint8Array, end: string];
 
 const RECORDS = Array.from({ length: 200 }, (_, id) => ({
@@ -39,7 +39,7 @@ async function* chunks([start, part, end]: Parts): AsyncGenerator<Uint8Array> {
   yield Buffer.from(end);
 }
 
-/** Parses 100,000 records of the kind that is asked for, and says how many rows came of them. */
+/** Parses a file of 100,000 records and counts the rows. */
 async function drain(name: string): Promise<{ count: number; largestBatch: number }> {
   let count = 0;
   let largestBatch = 0;

@@ -29,14 +29,14 @@ import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { blockOf } from './native.js';
 import { type Note, pointOf } from './notes.js';
 
-/** A snapshot that is in memory already; blocks are small, so that builds join several. */
+/** A snapshot in memory; its blocks are small, so that builds join several. */
 export function readerOf(notes: readonly Note[], blockPoints = 4_096): SnapshotReader {
   return readerOfBlocks(notes.length, blockPoints, (from, to) =>
     blockOf(notes.slice(from, to).map(pointOf)),
   );
 }
 
-/** The same of `points` that `make` makes, from one to another. */
+/** A snapshot of `points` points; `make` makes those of a range. */
 export function readerOfBlocks(
   points: number,
   blockPoints: number,
@@ -64,12 +64,10 @@ export function readerOfBlocks(
   };
 }
 
-/** An engine over these notes, built as the service builds it. */
 export async function engineOf(notes: readonly Note[]): Promise<Engine> {
   return (await generationOf(notes)).engine;
 }
 
-/** A generation of these notes, whose digest and time are what `given` says. */
 export async function generationOf(
   notes: readonly Note[],
   given: Partial<GenerationParts> = {},
@@ -78,7 +76,7 @@ export async function generationOf(
   return createGeneration({ dataset, extra: [], digest: 'test', loadedAt: 0, ...given });
 }
 
-/** Ids of the first `length` rows; those from the dataset's count on are rows of the delta. */
+/** Ids of the first `length` rows; rows from the dataset's `count` on lie in the delta. */
 export function idsOf(
   { byId, count }: Dataset,
   rows: ArrayLike<number>,
@@ -90,7 +88,7 @@ export function idsOf(
   return Array.from({ length }, (_, i) => idOf(rows[i]!));
 }
 
-/** These notes as accepted points, numbered from `first` on. */
+/** These notes as accepted points, with sequences from `first` on. */
 export function acceptedOf(notes: readonly Note[], first = 1): AcceptedPoint[] {
   return notes.map((note, i) => {
     const point = pointOf(note);
@@ -98,7 +96,7 @@ export function acceptedOf(notes: readonly Note[], first = 1): AcceptedPoint[] {
   });
 }
 
-/** A delta that has these notes, and room for no more. */
+/** A delta that is full with these notes. */
 export function deltaOf(notes: readonly Note[]): Delta {
   const points = acceptedOf(notes);
   const bytes = points.reduce((sum, { record }) => sum + record.length, 0);
@@ -107,7 +105,7 @@ export function deltaOf(notes: readonly Note[]): Delta {
   return delta;
 }
 
-/** A budget of `amount` that begins anew when it is used up; adds up what it is charged. */
+/** A budget that begins anew when it is used up; `cost` adds up all charges. */
 export class Meter extends Budget {
   cost = 0;
   renewals = 0;
@@ -124,7 +122,6 @@ export class Meter extends Budget {
   }
 }
 
-/** Matches among the rows below `length` of a delta; undefined where there are none. */
 export function acceptedMatches(
   delta: Delta,
   length: number,
@@ -134,7 +131,6 @@ export function acceptedMatches(
   return rows.length === 0 ? undefined : { delta, rows };
 }
 
-/** The pieces of an export of all points, or of what `query` says. */
 export async function exportPieces(
   engine: Engine,
   format: string,
@@ -164,7 +160,6 @@ export async function exportPieces(
   return pieces;
 }
 
-/** The lines of NDJSON. */
 export function linesOf(bytes: Uint8Array): string[] {
   return Buffer.from(bytes).toString().split('\n').slice(0, -1);
 }
@@ -173,7 +168,7 @@ export function postsOf(notes: readonly Note[], from: number, to: number): Accep
   return acceptedOf(notes.slice(from, to), from);
 }
 
-/** Deltas of a cell of its own; they are too large to be merged, but where `given` says otherwise. */
+/** Deltas over a cell of their own; too large for a merge unless `given` says otherwise. */
 export function startDeltas(given: Partial<DeltasOptions> = {}): {
   current: Cell;
   deltas: Deltas;
@@ -186,7 +181,7 @@ export function startDeltas(given: Partial<DeltasOptions> = {}): {
   return { current, deltas, errors };
 }
 
-/** Serves a generation with posts that wait. */
+/** Serves a generation and `posts` as its delta. */
 export async function serve(
   deltas: Deltas,
   generation: Generation,
@@ -198,12 +193,11 @@ export async function serve(
   return (await deltas.serve(beginning, base)).done;
 }
 
-/** Room for so many rows, half of which are merged. */
+/** Room for `rows` points; half of them start a merge. */
 export function roomFor(rows: number): Partial<DeltasOptions> {
   return { capacity: { rows, bytes: 1_000_000 } };
 }
 
-/** Makes points visible beside a generation. */
 export async function append(deltas: Deltas, posts: readonly AcceptedPoint[]): Promise<void> {
   const bytes = posts.reduce((sum, { record }) => sum + record.length, 0);
   const release = await deltas.reserve(posts.length, bytes);

@@ -3,26 +3,25 @@ import { join } from 'node:path';
 import { isMainThread, workerData } from 'node:worker_threads';
 import { until } from './wait.js';
 
-/** The environment variable that names the folder of orders. */
+/** The environment variable that names the folder where tests put orders. */
 const FOLDER = 'FAULT_FOLDER';
 const LOOK_MS = 20;
-/** What a thread writes into the order that it obeys. */
+/** A thread that begins to hang writes this into its order. */
 const HANGING = 'hanging';
 
-/** A thread of a running service: the main one, or one that serves beside it, by its number. */
 export type Victim = 'main' | `thread-${number}`;
 
-/** What a service has to be started with so that its threads can be made to fail. */
+/** The environment of a service whose threads can be made to fail. */
 export function faultEnvironment(folder: string): Record<string, string> {
   return { [FOLDER]: folder, NODE_OPTIONS: `--import=${import.meta.url}` };
 }
 
-/** Has an exception nobody expects end the thread. */
+/** Throws an uncaught exception in a thread. */
 export function killThread(folder: string, victim: Victim): void {
   writeFileSync(join(folder, `${victim}-dies`), '');
 }
 
-/** Keeps the thread busy, from the moment that this resolves until what it returns is called. */
+/** Resolves once the thread hangs; the returned function ends that. */
 export async function occupyThread(folder: string, victim: Victim): Promise<() => void> {
   const path = join(folder, `${victim}-hangs`);
   writeFileSync(path, '');
@@ -30,17 +29,17 @@ export async function occupyThread(folder: string, victim: Victim): Promise<() =
   return () => rmSync(path, { force: true });
 }
 
-/** The environment variable that says how far the clock of a service is ahead, in milliseconds. */
+/** The environment variable for how many milliseconds a service's clock is ahead. */
 const AHEAD = 'CLOCK_AHEAD_MS';
-/** How often a service looks for posts that are a day old, and how often one with another clock. */
+/** The interval at which a service prunes day-old keys, and its replacement. */
 const [PRUNE_MS, EARLY_MS] = [60_000, 50];
 
-/** Starts a service with a clock ahead, and with looks for day-old posts every moment. */
+/** The environment of a service whose clock is ahead and which prunes every `EARLY_MS`. */
 export function aheadBy(ms: number): Record<string, string> {
   return { [AHEAD]: String(ms), NODE_OPTIONS: `--import=${import.meta.url}` };
 }
 
-// what follows runs in each thread of the service, before anything of its own
+// the rest runs in each thread of the service, before its own code
 
 const folder = process.env[FOLDER];
 if (folder !== undefined) {

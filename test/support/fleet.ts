@@ -12,10 +12,10 @@ import { type OwnService, startOwnService } from './own-service.js';
 import type { Service } from './service.js';
 import { listen } from './sockets.js';
 
-/** What answers must have in common. */
+/** Headers that must be the same on every instance. */
 const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
 
-/** Stands between an instance and its database, and cuts their connections. */
+/** A proxy between an instance and its database that can cut connections. */
 export class CuttingProxy {
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
@@ -29,14 +29,11 @@ export class CuttingProxy {
     return (this.#server.address() as { port: number }).port;
   }
 
-  /** Cuts all connections. */
   cut(): void {
     for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
   }
 
-  /**
-   * Hands a batch on, and cuts its connection before the answer: the batch after `others` from now.
-   */
+  /** Skips `others` batches, then passes one on and cuts its connection before the answer. */
   cutInCommit(others = 0): void {
     this.#cutsIn = others;
   }
@@ -51,7 +48,7 @@ export class CuttingProxy {
     };
     for (const socket of pair) socket.on('close', end).on('error', end);
     client.on('data', (bytes) => {
-      // what a batch is sent with
+      // only a batch holds these bytes
       if (bytes.includes('"created_at":') && this.#cutsIn-- === 0) {
         this.#cutsIn = Number.POSITIVE_INFINITY;
         isCutting = true;
@@ -65,7 +62,7 @@ export class CuttingProxy {
   }
 }
 
-/** Starts a proxy before a port of this machine, which may change. */
+/** Starts a proxy before a port of this machine, which `port` tells anew for each connection. */
 export async function startProxy(port: () => number): Promise<CuttingProxy> {
   const server = createServer((client) => {
     proxy.join(client, connect(port(), '127.0.0.1'));
@@ -76,7 +73,7 @@ export async function startProxy(port: () => number): Promise<CuttingProxy> {
   return proxy;
 }
 
-/** Asserts that instances give the same answers to random questions, names of states included. */
+/** Asserts that instances answer random questions alike, names of snapshots included. */
 export async function assertSame(
   instances: readonly Asking[],
   seed: number,
@@ -115,9 +112,8 @@ function pathOf(random: Random): string {
   ]);
 }
 
-/** The instances and the database of tests. */
 export class Instances {
-  /** Are stopped after each test. */
+  /** Stopped after each test. */
   readonly running: Pick<Service, 'stop'>[] = [];
   readonly #test: Test;
   #database: Database | undefined;
@@ -138,18 +134,18 @@ export class Instances {
     return this.#database!;
   }
 
-  /** A test that needs PostgreSQL. */
+  /** Adds a test that needs PostgreSQL. */
   check(name: string, run: Callback): void {
     if (POSTGRES !== undefined) this.#test(name, run);
   }
 
-  /** The address of a database without a journal; nothing is to be connected to it any more. */
+  /** Empties the database, which no instance may use any more, and returns its address. */
   async emptyDatabase(): Promise<string> {
     await this.database.empty();
     return this.database.address();
   }
 
-  /** Starts an instance, until the test ends. */
+  /** Starts an instance that is stopped after the test. */
   async start(...given: Parameters<typeof startInstance>): Promise<OwnService> {
     const service = await startInstance(...given);
     this.running.push(service);
@@ -161,7 +157,6 @@ export class Instances {
   }
 }
 
-/** Starts an instance in this process. */
 export function startInstance(
   path: string,
   address: string,
@@ -171,20 +166,20 @@ export function startInstance(
   return startOwnService(['--snapshot', path, '--journal', address, ...limits, ...flags]);
 }
 
-/** A snapshot file with one note. */
+/** The path of a snapshot file with one note. */
 export function snapshot(): string {
   const path = join(makeFolder(), 'notes.ndjson');
   write(path, FIRST_NOTE);
   return path;
 }
 
-/** The time of the file, when rows count as exported, is the same for the same records. */
+/** Writes a snapshot whose time is the same for the same records: the digest depends on it. */
 export function write(path: string, records: string): void {
   writeFileSync(path, records);
   utimesSync(path, 1_700_000_000, 1_700_000_000 + records.length);
 }
 
-/** Comments of the points that have one, sorted: each is a key. */
+/** The comments of all points, sorted; each is the key of a post. */
 export async function keysIn(service: Asking, sequence: number): Promise<string[]> {
   const headers = { 'Waypost-At-Least': String(sequence) };
   const reply = await service.get(`${LIST}?page_size=1000`, { headers });

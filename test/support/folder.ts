@@ -20,10 +20,10 @@ export function filesIn(folder: string): number {
   return entries.filter((entry) => entry.isFile()).length;
 }
 
-/** What the tests of the file that runs have opened, and the runner closes behind them. */
+/** What the runner closes after the file's last test. */
 const open: (() => unknown)[] = [];
 
-/** Has something closed behind the last test of the file, what was opened last first. */
+/** Registers a call for after the file's last test; the last registered runs first. */
 export function closeLater(close: () => unknown): void {
   open.push(close);
 }

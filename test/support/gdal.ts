@@ -3,15 +3,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Why tests that need GDAL are skipped; undefined where it is installed. */
+/** Why tests of GDAL are skipped; undefined where it is installed. */
 export function withoutGdal(): string | undefined {
   const { status } = spawnSync('ogr2ogr', ['--version'], { stdio: 'ignore' });
   return status === 0 ? undefined : 'GDAL is not installed (Debian: gdal-bin)';
 }
 
-/** A feature as GDAL writes it. */
 export interface GdalFeature {
-  /** The field `id` of GeoJSON that GDAL read. */
   readonly id?: number;
   readonly geometry: { readonly coordinates: readonly [number, number] };
   readonly properties: Readonly<Record<string, unknown>>;

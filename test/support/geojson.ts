@@ -2,7 +2,6 @@ import * as assert from 'uvu/assert';
 import type { Link } from '../../src/http/formats/representation.js';
 import type { Asking } from './client.js';
 
-/** A Feature of a point, as far as these tests look at it. */
 export interface PointFeature {
   readonly type: 'Feature';
   readonly id: number;
@@ -21,7 +20,7 @@ export interface FeatureCollection {
 /** Members that RFC 7946 gives to one kind of object, and forbids to the others. */
 const RESERVED = ['coordinates', 'geometries', 'geometry', 'properties', 'features'];
 
-/** Checks by the rules of RFC 7946, sections 3 and 7, that a value is a Feature of a point. */
+/** Checks by RFC 7946, sections 3 and 7, that a value is a Feature of a point. */
 export function checkFeature(value: unknown): PointFeature {
   const feature = objectOf(value);
   assert.is(feature['type'], 'Feature');
@@ -39,7 +38,7 @@ export function checkFeature(value: unknown): PointFeature {
   return value as PointFeature;
 }
 
-/** Checks that a text is a FeatureCollection of points, and that its numbers and links hold. */
+/** Checks that a text is a FeatureCollection of points with right numbers and links. */
 export function checkCollection(text: string): FeatureCollection {
   const collection = objectOf(JSON.parse(text));
   assert.is(collection['type'], 'FeatureCollection');
@@ -68,7 +67,7 @@ function checkReserved(object: Record<string, unknown>, own: readonly string[]):
   for (const name of RESERVED) assert.is(name in object, own.includes(name), name);
 }
 
-/** The Features of all pages, from an address on. */
+/** The Features of the page at an address and of all pages after it. */
 export async function allItems(
   { get }: Asking,
   path: string,

@@ -9,18 +9,17 @@ import type { Degrees, Metres } from '../../src/model/units.js';
 import { readerOfBlocks } from './engine.js';
 import { point } from './native.js';
 
-/** Points laid out so that some circles cost as much as possible. */
+/** A layout of points that makes some circles as expensive as possible. */
 export interface HostileData {
   readonly name: string;
-  /** The circles that the points were laid out for. */
   readonly circles: readonly Circle[];
-  /** Minutes from the first moment to creation and modification, which else are scattered. */
+  /** Times of creation and modification; scattered where absent. */
   readonly times?: Times;
-  /** Longitude and latitude of each point in turn, of 8 digits, as snapshots have them. */
+  /** Longitude and latitude of each point in turn, rounded to 8 digits as in snapshots. */
   make(count: number): Float64Array;
 }
 
-/** Minutes at which point `i` is created and modified. */
+/** The minutes in which point `i` was created and modified. */
 type Times = (i: number) => readonly [created: number, modified: number];
 
 interface Place {
@@ -33,7 +32,6 @@ const ANTIPODE: Place = { lat: -60.17, lon: -155.06 };
 const FIJI: Place = { lat: -16.8, lon: 179.99 };
 const NORTH_POLE: Place = { lat: 90, lon: 0 };
 
-/** Every layout that a search for slow queries should try. */
 export const HOSTILE_DATA: readonly HostileData[] = [
   ring('ring of 1 km', HELSINKI, 1_000),
   ring('ring of 20 km', HELSINKI, 20_000),
@@ -150,7 +148,7 @@ function points(count: number, place: (i: number) => [Degrees, Degrees]): Float6
 const START = Date.UTC(2020, 0, 1) * 1000;
 const MINUTE = 60e6;
 
-/** Attributes of which a half, a fifth and a 64th of the points have one more. */
+/** Attributes; half, a fifth and a 64th of the points each have one more. */
 const RECORDS: readonly Buffer[] = Array.from({ length: 8 }, (_, variant) => {
   const status = variant & 1 ? 'OPEN' : 'NEW';
   const tags = variant & 4 ? ['rare', 'all'] : ['all'];
@@ -162,12 +160,11 @@ function recordOf(i: number, count: number): Buffer {
   return RECORDS[variant]!;
 }
 
-/** One point is created, and another modified, each minute. */
 function anyTimes(i: number): readonly [created: number, modified: number] {
   return [(i * 611_953) % 2_102_400, (i * 1_299_709) % 2_102_400];
 }
 
-/** Builds a dataset over the points, whose records have no more than attributes of their own. */
+/** Builds a dataset of the points; their records hold only attributes. */
 export async function hostileDataset(
   coords: Float64Array,
   times: Times = anyTimes,

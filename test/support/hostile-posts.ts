@@ -12,7 +12,6 @@ import {
   phonePng,
 } from './images.js';
 
-/** A post to send. */
 export interface HostilePost {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
@@ -165,7 +164,7 @@ function imageOf(random: Random): Buffer {
   return Buffer.concat([whole.subarray(0, 20), bytes(random, random.int(2_000))]);
 }
 
-/** A form that ends too soon, has parts of parts, or heads that are none. */
+/** A form that ends too soon, lacks pieces of its parts, or has broken headers. */
 function brokenMultipart(random: Random): HostilePost {
   const { headers, body } = multipart([...fieldParts(random), imagePart(random)]);
   const kind = random.int(4);
@@ -180,7 +179,6 @@ function bytes(random: Random, length: number): Buffer {
   return Buffer.from(Array.from({ length }, () => random.int(256)));
 }
 
-/** A copy with some bytes changed. */
 function mutated(random: Random, whole: Buffer): Buffer {
   const copy = Buffer.from(whole);
   for (let left = 1 + random.int(8); left > 0; left--)

@@ -1,13 +1,12 @@
 import { Random } from '../../src/cli/generate/random.js';
 
-/** A query string to send, and whether an HTTP parser lets it through. */
 export interface HostileQuery {
   readonly query: string;
-  /** False for bytes that no request target may have: the service hangs up after its answer. */
+  /** False for bytes that no request target may hold: the service closes after its answer. */
   readonly isTarget: boolean;
 }
 
-/** What fits in the service's limit of 32 KiB beside the rest of a request. */
+/** Keeps a request's head below the service's limit of 32 KiB. */
 const MAX_LENGTH = 16_000;
 
 const VALID = [
@@ -69,7 +68,7 @@ export function createHostileQueries(seed: number): () => HostileQuery {
     () => `${pickName(random)}=${repeated(random)}`,
   ];
   return () => {
-    // a page of few records: the queries are tried, not the pages
+    // few records a page: these tests are about queries
     const small = random.chance(0.9) ? `&page_size=${1 + random.int(5)}` : '';
     if (random.chance(0.01)) {
       const raw = Array.from({ length: 1 + random.int(30) }, () => rawByte(random)).join('');
@@ -99,7 +98,7 @@ function list(random: Random): string {
   return numbers.join(random.chance(0.95) ? ',' : ',,');
 }
 
-/** The numbers as places of a polygon, mostly two a place, or with what stands wrong between. */
+/** A polygon's places of these numbers, some with wrong separators. */
 function places(random: Random, numbers: readonly string[]): string {
   const between = (i: number): string =>
     random.chance(0.95) ? (i % 2 === 0 ? ',' : ';') : random.pick(['|', ';;', '||', ',', '%7C']);
@@ -114,7 +113,6 @@ function garbage(random: Random): string {
 
 const REPEATED = ['9', ',', '%', '%41', '+', '&', '&a', '=', '1,', '%00', '-', 'page=2&'];
 
-/** Up to what the header limit lets through. */
 function repeated(random: Random): string {
   const part = random.pick(REPEATED);
   const most = random.chance(0.1) ? 16_000 : 500;
@@ -124,7 +122,7 @@ function repeated(random: Random): string {
 function randomText(random: Random): string {
   const codes = Array.from({ length: random.int(40) }, () => {
     const code = random.int(random.pick([0x80, 0x800, 0x10000, 0x110000]));
-    // half a surrogate pair has no encoding
+    // half a surrogate pair has no UTF-8
     return code >= 0xd800 && code <= 0xdfff ? 0xfffd : code;
   });
   return String.fromCodePoint(...codes);
@@ -155,7 +153,6 @@ function mutate(random: Random, text: string): string {
   }
 }
 
-/** Any byte but those that end a line. */
 function rawByte(random: Random): string {
   const byte = random.pick([random.int(0x21), 0x7f + random.int(0x81)]);
   return String.fromCharCode(byte === 0x0a || byte === 0x0d ? 0 : byte);

@@ -11,22 +11,21 @@ import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createUploads, ImageStats, type Upload } from '../../src/posts/media/upload.js';
 
-/** A picture, wider than high, whose quarters are red and lime above blue and white. */
+/** A picture, wider than high, with quarters of red and lime above blue and white. */
 const PICTURE = sharp(Buffer.from('ff000000ff000000ffffffff', 'hex'), {
   raw: { width: 2, height: 2, channels: 3 },
 }).resize(64, 32, { fit: 'fill', kernel: 'nearest' });
 
-/** The picture as a JPEG without anything else in it. */
+/** The picture as a JPEG without metadata. */
 export const JPEG: Buffer = await PICTURE.clone().jpeg({ chromaSubsampling: '4:4:4' }).toBuffer();
-/** The same as a PNG. */
 export const PNG: Buffer = await PICTURE.clone().png().toBuffer();
 
-/** What nobody may read out of an image that was taken. */
+/** Text in the metadata of uploads, which no accepted image may hold. */
 export const SECRET = 'HOME-OF-SOMEBODY';
 
 /**
- * A JPEG as a phone writes it: an Exif segment with an orientation, a position and a text, a
- * comment, an XMP packet, and a preview behind its end.
+ * A JPEG like a phone's: an Exif segment with an orientation, a position and a text, a comment, an
+ * XMP packet, and a preview after its end.
  */
 export function phoneJpeg(orientation: number): Buffer {
   const exif = exifOf(orientation);
@@ -39,7 +38,7 @@ export function phoneJpeg(orientation: number): Buffer {
   return Buffer.concat([JPEG.subarray(0, 2), ...segments, JPEG.subarray(2), Buffer.from(SECRET)]);
 }
 
-/** A PNG with texts, times, an orientation and bytes behind its end. */
+/** A PNG with texts, times, an orientation and bytes after its end. */
 export function phonePng(orientation: number): Buffer {
   const afterHeader = 8 + 25;
   const chunks = [
@@ -52,7 +51,7 @@ export function phonePng(orientation: number): Buffer {
   return Buffer.concat([head, ...chunks, rest, Buffer.from(SECRET)]);
 }
 
-/** A PNG that says how large it is and has next to no pixels. */
+/** A PNG whose header claims a size that its few pixels do not have. */
 export function claimingPng(width: number, height: number, pixels: Buffer): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
@@ -63,7 +62,6 @@ export function claimingPng(width: number, height: number, pixels: Buffer): Buff
   return Buffer.concat([signature, ...parts]);
 }
 
-/** A chunk of a PNG with its checksum. */
 export function chunk(type: string, data: Buffer): Buffer {
   const named = Buffer.concat([Buffer.from(type), data]);
   const whole = Buffer.alloc(8 + named.length);
@@ -73,7 +71,7 @@ export function chunk(type: string, data: Buffer): Buffer {
   return whole;
 }
 
-/** Kinds of the segments of a JPEG before its pixels. */
+/** Markers of a JPEG's segments before its pixels. */
 export function segmentsOf(jpeg: Buffer): number[] {
   const kinds: number[] = [];
   for (let at = 2; jpeg[at + 1] !== 0xda; at += 2 + jpeg.readUInt16BE(at + 2)) {
@@ -82,7 +80,6 @@ export function segmentsOf(jpeg: Buffer): number[] {
   return kinds;
 }
 
-/** Names of the chunks of a PNG. */
 export function chunksOf(png: Buffer): string[] {
   const names: string[] = [];
   for (let at = 8; at < png.length; at += 12 + png.readUInt32BE(at)) {
@@ -91,7 +88,7 @@ export function chunksOf(png: Buffer): string[] {
   return names;
 }
 
-/** The names of the colours in the middle of each quarter. */
+/** The names of the colours in the middles of the quarters. */
 export async function coloursOf(image: Buffer): Promise<string[]> {
   const { data, info } = await sharp(image)
     .removeAlpha()
@@ -112,7 +109,7 @@ function segment(kind: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** An Exif block: orientation, a text and where the picture was taken. */
+/** An Exif block of an orientation, a text and a position. */
 function exifOf(orientation: number): Buffer {
   const entries = 3;
   const end = 8 + 2 + 12 * entries + 4;
@@ -130,16 +127,15 @@ function exifOf(orientation: number): Buffer {
   };
   tiff.writeUInt32BE(end, entry(0, 0x010e, 2, text.length));
   tiff.writeUInt16BE(orientation, entry(1, 0x0112, 3, 1));
-  // the block with the position; here it is empty
+  // the block with the position, which is empty
   tiff.writeUInt32BE(end, entry(2, 0x8825, 4, 1));
   text.copy(tiff, end);
   return Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
 }
 
-/** The type of the forms that are made here. */
 export const FORM = 'multipart/form-data; boundary=XX';
 
-/** A part of a form; a file's where `file` names one. */
+/** A part of a form; of a file where `file` is its name. */
 export function part(name: string, value: string | Buffer, file?: string, type?: string): Buffer {
   const fileName = file === undefined ? '' : `; filename="${file}"`;
   const typeLine = type === undefined ? '' : `Content-Type: ${type}\r\n`;
@@ -147,12 +143,10 @@ export function part(name: string, value: string | Buffer, file?: string, type?:
   return Buffer.concat([Buffer.from(head), Buffer.from(value), Buffer.from('\r\n')]);
 }
 
-/** A form of these parts. */
 export function formOf(parts: readonly Buffer[]): Buffer {
   return Buffer.concat([...parts, Buffer.from('--XX--\r\n')]);
 }
 
-/** A form of these texts and an image. */
 export function imageForm(
   fields: Readonly<Record<string, string>>,
   image: Buffer,
@@ -163,28 +157,26 @@ export function imageForm(
   return formOf([...texts, part('image', image, name, type)]);
 }
 
-/** A folder of images of its own, and what one may do with it. */
+/** A folder of images. */
 export interface MediaFolder {
   readonly folder: string;
   readonly media: Media;
   readonly logger: Logger;
-  /** Writes an upload as a client's would be. */
   upload(bytes: Buffer, name?: string): Promise<Upload>;
-  /** Makes an image of an upload, and removes that, as whoever takes a post does. */
+  /** Makes an image of an upload and removes the upload, as the handler of posts does. */
   accept(bytes: Buffer, name?: string): Promise<CheckedImage | string>;
-  /** Every file and empty folder in it, by relative path. */
+  /** Relative paths of every file and empty folder. */
   files(): string[];
-  /** Opens it again, as another process would. */
+  /** Opens the folder again, as another process would. */
   reopen(): Media;
   remove(): void;
 }
 
 export const MAX_PIXELS = 1_000_000;
 
-/** A process for each image would take a tenth of a second. */
+/** Decodes in this process: a decoder process takes a tenth of a second an image. */
 const DECODER: Decoder = { decode: decode as Decoder['decode'] };
 
-/** Makes an empty folder of images, which are decoded here. */
 export function makeMediaFolder(): MediaFolder {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
   const incoming = incomingIn(folder);

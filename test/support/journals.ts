@@ -17,10 +17,10 @@ import { Store } from '../../src/posts/store.js';
 import { closeLater, makeFolder } from './folder.js';
 import { point } from './native.js';
 
-/** When the first post of the tests was made, in microseconds. */
+/** Time of the first post, in microseconds. */
 const FIRST = Date.UTC(2024, 0, 1) * 1000;
 
-/** The post with this id, made that many seconds after the first. */
+/** The post with this id, made `id` seconds after `FIRST`. */
 export function newPost(id: number, key?: string): NewPost {
   const createdAt = FIRST + id * 1e6;
   const fields = { id, comment: `Grüße ${id}`, created_at: formatUtc(createdAt), tags: ['Valo'] };
@@ -28,7 +28,7 @@ export function newPost(id: number, key?: string): NewPost {
   return { id, createdAt, record, ...(key === undefined ? {} : { key: keyOf(key) }) };
 }
 
-/** The move of the post that {@link newPost} made with an id. */
+/** A move of the post of {@link newPost} from one id to another. */
 export function moveOf(sequence: number, from: number, id: number): Move {
   const record = JSON.stringify({ ...JSON.parse(newPost(from).record), id });
   return { sequence, id, record };
@@ -38,7 +38,7 @@ export function keyOf(name: string): PostKey {
   return { name, body: name.length.toString(16).repeat(64).slice(0, 64) };
 }
 
-/** A place of a journal in a folder of its own; what is opened there is closed behind the file. */
+/** A path for a journal in a new folder; what `open` opens is closed after the file's tests. */
 export function makeJournal(): {
   readonly path: string;
   readonly folder: string;
@@ -54,19 +54,18 @@ export function makeJournal(): {
   return { path, folder, open };
 }
 
-/** All posts of a journal. */
 export async function postsIn(journal: Journal): Promise<readonly Post[]> {
   const posts: Post[] = [];
   for await (const some of readAll(journal, 0)) posts.push(...some);
   return posts;
 }
 
-/** Sequence and id of each post, as text. */
+/** `sequence:id` of each post. */
 export function numbers(posts: Iterable<Pick<Post, 'sequence' | 'id'>>): string {
   return Array.from(posts, ({ sequence, id }) => `${sequence}:${id}`).join(' ');
 }
 
-/** Appends posts in one turn of the event loop. */
+/** Appends posts in one turn of the event loop: they share a batch. */
 export function appendAll(
   journal: Journal,
   posts: readonly NewPost[],
@@ -74,12 +73,11 @@ export function appendAll(
   return Promise.all(posts.map((post) => journal.append(post)));
 }
 
-/** Sequence and id of each post that a journal has. */
 export async function numbersIn(journal: Journal): Promise<string> {
   return numbers(await postsIn(journal));
 }
 
-/** The same of a store, without a thread. */
+/** As {@link makeJournal}, for a store, which has no thread. */
 export function makeStore(): {
   readonly path: string;
   open(onAnew?: (reason: string) => void): Store;

@@ -1,7 +1,6 @@
 import KDBush from 'kdbush';
 import { Random } from '../../src/cli/generate/random.js';
 
-/** A place as longitude and latitude. */
 export interface Place {
   readonly lon: number;
   readonly lat: number;
@@ -9,7 +8,7 @@ export interface Place {
 
 const AXES = ['lon', 'lat'] as const;
 
-/** The places in the specified order, by full sorts of every range, as another writer may. */
+/** The places in the specified order, made by fully sorting every range, as other writers may. */
 export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] {
   if (places.length <= 17) return [...places];
   const axis = AXES[level % 2]!;
@@ -22,7 +21,7 @@ export function kdSorted<T extends Place>(places: readonly T[], level = 0): T[] 
   ];
 }
 
-/** Whether places have that order, each range held against its median: the oracle. */
+/** The oracle: whether places are in kd order, by comparing each range with its median. */
 export function isKdSorted(places: readonly Place[], level = 0): boolean {
   if (places.length <= 17) return true;
   const axis = AXES[level % 2]!;
@@ -42,7 +41,7 @@ export function coordsOf(places: readonly Place[]): Float64Array {
   return Float64Array.from(places.flatMap(({ lon, lat }) => [lon, lat]));
 }
 
-/** Coordinates in kd order: scattered for an even seed, else on a grid where many coincide. */
+/** Coordinates in kd order: scattered for even seeds, on a grid with many duplicates for odd. */
 export function treeCoords(count: number, nodeSize: number, seed: number): Float64Array {
   const random = new Random(seed, 'point');
   const grid = seed % 2 === 0 ? 0 : 10;

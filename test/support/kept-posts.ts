@@ -9,31 +9,29 @@ import { FORM, imageForm, JPEG } from './images.js';
 import type { Service } from './service.js';
 import { until } from './wait.js';
 
-/** One post in so many has an image. */
+/** One post in `IMAGES` has an image. */
 const IMAGES = 16;
-/** Clients whose names begin so post none: each takes half a second of a slow core. */
+/** Clients whose names begin with this post no images, each of which takes 0.5 s of a slow core. */
 export const PLAIN = 'plain';
 const MOST_REPEATED = 20;
-/** A key may be forgotten after a day: those of this time are sent once more. */
+/** Only keys younger than this are sent again: the service may forget them after a day. */
 const KEY_MS = 20 * 3_600_000;
-/** After a post that was refused for now. */
+/** Pause after a refused post. */
 const REFUSED_MS = 5;
-/** The snapshot that all begins with. */
+/** The first snapshot. */
 export const FIRST_NOTE = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
 
-/** What clients were told. */
+/** What the service answered to clients. */
 export interface Told {
-  /** Whether some points have images. */
   readonly hasImages: boolean;
-  /** The record that a key was answered with. */
+  /** By key, the record of the answer. */
   readonly acknowledged: Map<string, string>;
-  /** Keys whose post was cut off or refused for now. */
+  /** Keys whose post was cut off or refused with 503. */
   readonly open: Set<string>;
-  /** Answers that no client should get. */
   readonly wrong: string[];
 }
 
-/** Posts point after point, some with an image, until it is told to stop or the service is gone. */
+/** Posts points, some with images, until it is told to stop or the service is gone. */
 export async function postOn(
   service: Service,
   name: string,
@@ -52,7 +50,7 @@ export async function postOn(
     } catch {
       break;
     }
-    // room for so many points or images comes later, or another decoder: they are sent again
+    // full, or the decoder was killed: this point is sent again later
     if (reply.status === 503 || reply.text.includes('The image could not be decoded')) {
       await delay(REFUSED_MS);
       continue;
@@ -65,7 +63,7 @@ export async function postOn(
   agent.destroy();
 }
 
-/** Posts the point of a key, which has an image by the number at its end. */
+/** Posts the point of a key; the number at the key's end decides whether it has an image. */
 function postOnce(
   service: Service,
   key: string,
@@ -80,14 +78,13 @@ function postOnce(
   return service.get(LIST, { method: 'POST', body, headers, agent });
 }
 
-/** A note of what no client was told yet. */
 export function toldNothing(hasImages: boolean): Told {
   return { hasImages, acknowledged: new Map(), open: new Set(), wrong: [] };
 }
 
 /**
- * Asserts that every acknowledged point is there, once, with its image, and that keys count: those
- * that were cut off or refused are sent again. The service's clock is `ahead` by milliseconds.
+ * Asserts that every acknowledged point is there once, with its image, and that keys hold: those
+ * cut off or refused are sent again. The service's clock is `ahead` by milliseconds.
  */
 export async function keepsPromises(
   service: Service,
@@ -104,7 +101,6 @@ export async function keepsPromises(
   const ids = new Set(records.map(({ id }) => id));
   assert.is(ids.size, records.length, `${about}: an id twice`);
   const byKey = new Map(records.map((record) => [record['comment'] as string, record]));
-  // the first point of the snapshot has no comment
   assert.is(byKey.size, records.length, `${about}: a post twice`);
   for (const [key, record] of acknowledged) {
     assert.is(JSON.stringify(byKey.get(key)), record, `${about}: ${key}`);
@@ -123,7 +119,6 @@ export async function keepsPromises(
       assert.is(status, 200, `${about}: the image ${image} of ${key}`);
     }
   }
-  // whoever had no answer asks again
   for (const key of open) {
     const reply = await postOnce(service, key, told, agent);
     assert.is(reply.status, 201, reply.text);
@@ -135,7 +130,6 @@ export async function keepsPromises(
   agent.destroy();
 }
 
-/** What posts go through: clients that post, and a service that is killed and starts again. */
 export interface Ordeal {
   readonly clients: number;
   readonly told: Told;
@@ -144,8 +138,8 @@ export interface Ordeal {
 }
 
 /**
- * Has clients post to a service, kills it after `happen`, which may wait until `more` posts are
- * acknowledged, starts it again and asserts that it keeps its promises. Returns the new one.
+ * Has clients post to a service, kills the service after `happen`, which may wait until `more`
+ * posts are acknowledged, restarts it and asserts that it kept its promises. Returns the new one.
  */
 export async function suffer(
   service: Service,
@@ -171,7 +165,7 @@ export async function suffer(
   return next;
 }
 
-/** No upload is left, nor more than `most` images that belong to no point: a kill leaves some. */
+/** Asserts that no upload is left, and at most `most` images without a point: kills leave some. */
 export async function noLitter(service: Service, folder: string, most: number): Promise<void> {
   const named = (await listAll(service)).filter(({ image }) => image !== undefined);
   const media = join(folder, 'media');

@@ -4,10 +4,10 @@ import { createBuilder } from '../../src/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';
 
-// a process with one thread that serves beside the main one, on the socket that it is given or
-// nowhere; it tells its parent what becomes of it
+// a process with one serving thread beside the main one, which listens on the socket that it is
+// given, if any; reports to its parent
 
-/** As far as a thread asks for them. */
+/** The settings that a thread reads. */
 const settings = {
   ...{ allowedHosts: ['*'], corsOrigin: [], timeZone: 'UTC', logLevel: 'silent', workers: 2 },
   ...{ answerCache: 0, maxHeaderSize: 1_000, maxConnections: 9, maxLoopDelay: 0 },

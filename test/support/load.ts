@@ -6,47 +6,45 @@ import type { Envelope } from './client.js';
 import { countOf } from './marked.js';
 import { until } from './wait.js';
 
-/** What a load process is asked to do, as JSON in its first argument. */
+/** The order to a load process, as JSON in its first argument. */
 export interface LoadOrder {
   readonly port: number;
   readonly connections: number;
-  /** Whether each connection is used for one request only. */
+  /** Whether each request opens a connection. */
   readonly fresh: boolean;
-  /** Whether answers must be those of a marked snapshot. */
+  /** Whether the answers of a marked snapshot are checked. */
   readonly marked: boolean;
-  /** Milliseconds between an answer and the next request of its connection; none when absent. */
+  /** Milliseconds between an answer and its connection's next request; 0 when absent. */
   readonly pauseMs?: number;
-  /** Whether a request closed before its answer began is sent again, once, as browsers do. */
+  /** Whether a request that gets no answer before a close is sent again once, as browsers do. */
   readonly again?: boolean;
-  /** Milliseconds without a byte after which no answer is expected any more. */
+  /** Milliseconds without a byte after which an answer counts as missing. */
   readonly patienceMs?: number;
 }
 
-/** What it found, sent ten times a second and at its end. */
+/** What a load process found; sent ten times a second and at its end. */
 export interface LoadResult {
   readonly answered: number;
-  /** Answers by the mark of their snapshot. */
+  /** Number of answers by the mark of their snapshot. */
   readonly marks: Readonly<Record<string, number>>;
-  /** Requests whose answer was wrong, broke off, or never came over a connection used before. */
+  /** Answers that were wrong, broke off, or never came over a connection used before. */
   readonly failures: readonly string[];
   readonly failed: number;
-  /** Connections that were refused. */
   readonly refused: number;
-  /** New connections that were reset before anything came back: nobody had accepted them. */
+  /** New connections that were reset before any answer: the service had not accepted them. */
   readonly dropped: number;
 }
 
-/** A process that sends requests without a pause. */
+/** A process that sends requests. */
 export interface Load {
-  /** What it found so far. */
   readonly result: LoadResult;
-  /** Lets it finish what is under way; resolves with all it found. */
+  /** Lets open requests finish; resolves with the final result. */
   end(): Promise<LoadResult>;
 }
 
 const NONE = { answered: 0, failed: 0, refused: 0, dropped: 0 };
 
-/** Starts load on a port, which dies with this process; resolves once answers come. */
+/** Starts load that ends with this process; resolves once answers come. */
 export async function startLoad(order: LoadOrder): Promise<Load> {
   const child = fork(import.meta.filename, [JSON.stringify(order)]);
   let result: LoadResult = { ...NONE, marks: {}, failures: [] };
@@ -54,7 +52,7 @@ export async function startLoad(order: LoadOrder): Promise<Load> {
     result = message as LoadResult;
   });
   const closed = once(child, 'close');
-  // a test that fails must not wait for it
+  // a failing test must not wait for the child
   child.unref();
   child.channel?.unref();
   await until('the load begins', () => result.answered > 0, order.patienceMs);
@@ -71,7 +69,7 @@ export async function startLoad(order: LoadOrder): Promise<Load> {
   };
 }
 
-// what follows sends the requests, in the process that is started
+// the rest runs in the child and sends the requests
 
 interface Answer {
   readonly status: number;
@@ -83,7 +81,7 @@ const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
 const MAX_FAILURES = 20;
 
-/** Pages that show count, order and ends of a snapshot; `n` keeps them out of the cache. */
+/** Queries that show a snapshot's count, order and ends; `n` keeps answers out of the cache. */
 const SHAPES: readonly ((n: number) => string)[] = [
   () => '?page_size=20',
   (n) => `?page_size=50&page=${2 + (n % 30)}`,
@@ -151,7 +149,6 @@ async function main(order: LoadOrder): Promise<void> {
   process.once('message', () => {
     isEnding = true;
   });
-  // whoever asked is gone
   process.once('disconnect', () => process.exit(1));
   await Promise.all(Array.from({ length: connections }, work));
   clearInterval(timer);

@@ -18,15 +18,14 @@ import { blockOf, point, writeNative } from './native.js';
 import type { Fields } from './rows.js';
 import { IS_SOAK } from './uvu.js';
 
-/** Points of snapshot 0; snapshot n has n more, so that each has a count of its own. */
+/** Points of marked snapshot 0; snapshot n has n more. */
 export const BASE_COUNT: number = IS_SOAK ? 2_000 : 400;
 
-/** How many points a marked snapshot has. */
 export function countOf(mark: number): number {
   return BASE_COUNT + mark;
 }
 
-/** Records that all carry the mark of their snapshot, in a lattice that spans most of the world. */
+/** Records that carry their snapshot's mark, on a lattice that spans most of the world. */
 export function markedRecords(mark: number, count: number = countOf(mark)): object[] {
   return Array.from({ length: count }, (_, index) => ({
     id: index + 1,
@@ -54,7 +53,7 @@ export function markedNative(mark: number, count?: number): Buffer {
   return readFileSync(path);
 }
 
-/** A path in a folder of its own with a first snapshot. */
+/** The path of a file in a new folder. */
 export function firstFile(content: string | Uint8Array = markedLines(1)): string {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, content);
@@ -66,13 +65,13 @@ export function markIn(text: string): number {
   return Number(/"comment":"mark (\d+)"/.exec(text)?.[1]);
 }
 
-/** Puts a file in place whole, as a careful batch job does. */
+/** Replaces a file by renaming, as a careful batch job does. */
 export function replaceFile(path: string, content: string | Uint8Array): void {
   writeFileSync(`${path}.tmp`, content);
   renameSync(`${path}.tmp`, path);
 }
 
-/** A way of putting a file in place that batch jobs have. `n` differs each time. */
+/** A way in which batch jobs put a file in place. `n` differs each time. */
 export type Writer = (path: string, content: Uint8Array, n: number) => void | Promise<void>;
 
 const CHUNKS = 8;
@@ -91,7 +90,7 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
     const size = Math.ceil(content.length / CHUNKS);
     for (let at = 0; at < content.length; ) {
       let end = Math.min(at + size, content.length);
-      // half a file must not look like a whole one
+      // half a file must not end at a line's end, like a whole one
       while (end < content.length && content[end - 1] === NEWLINE) end++;
       writeSync(fd, content.subarray(at, end));
       at = end;
@@ -125,7 +124,7 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   },
 };
 
-/** Points a link elsewhere in one step. */
+/** Changes a link's target atomically. */
 export function switchLink(target: string, path: string): void {
   symlinkSync(target, `${path}.next`);
   renameSync(`${path}.next`, path);

@@ -15,11 +15,10 @@ import { InputError } from '../../src/model/quote.js';
 import { makeFolder } from './folder.js';
 import { failure } from './uvu.js';
 
-/** What a block has of each of its points. */
 export const COLUMNS = ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const;
 export const CREATED_AT: number = Date.UTC(2023, 4, 1, 12);
 
-/** A valid point from some fields of its record; the others have a default. */
+/** A valid point of these fields and defaults. */
 export function point(fields: Record<string, unknown>): Point {
   const record = { lat: '60.17', lon: '24.94', created_at: '2023-05-01T12:00:00Z', ...fields };
   const result = readPoint(record, () => {});
@@ -27,7 +26,6 @@ export function point(fields: Record<string, unknown>): Point {
   return result;
 }
 
-/** The points as one block. */
 export function blockOf(points: readonly Point[]): PointBlock {
   const records = points.map(storePoint);
   return {
@@ -38,12 +36,11 @@ export function blockOf(points: readonly Point[]): PointBlock {
     createdAt: Float64Array.from(points, (each) => each.createdAt.micros),
     modifiedAt: Float64Array.from(points, (each) => each.modifiedAt.micros),
     length: Uint32Array.from(records, (each) => each.length),
-    // in memory of its own, which a build gives back
+    // not in Buffer's shared pool: a build transfers this memory
     records: new Uint8Array(Buffer.concat(records)),
   };
 }
 
-/** Writes a native file of these blocks. */
 export function writeNative(
   path: string,
   blocks: readonly PointBlock[],
@@ -62,12 +59,11 @@ export function writeNative(
   }
 }
 
-/** Everything a native file holds, its blocks read in one pass. */
 export async function readOnePass(path: string): Promise<[PointBlock[], LoadReport]> {
   return contentsOf(openNative(path, {}));
 }
 
-/** All that a reader has, which is closed then. */
+/** Reads everything and closes the reader. */
 export async function contentsOf(reader: SnapshotReader): Promise<[PointBlock[], LoadReport]> {
   try {
     const blocks: PointBlock[] = [];
@@ -78,13 +74,13 @@ export async function contentsOf(reader: SnapshotReader): Promise<[PointBlock[],
   }
 }
 
-/** The reader uses its memory again for the next block. A structured clone would copy all of it. */
+/** Needed because the reader reuses its memory; a structured clone would copy all of that. */
 function copyColumns(block: ColumnBlock): ColumnBlock {
   const copies = COLUMNS.map((name) => [name, block[name].slice()]);
   return { count: block.count, ...Object.fromEntries(copies) };
 }
 
-/** Everything a native file holds, the records read straight into memory, in two pieces a block. */
+/** Reads a native file as builds do: the records in place, two pieces a block. */
 export function readInPlace(path: string): [PointBlock[], LoadReport] {
   const reader = openNative(path, {});
   try {
@@ -113,7 +109,7 @@ export function notification(id: number, text = 'look at this'): Notification {
   return { id, user: 7, seen: id % 2 === 0, comment };
 }
 
-/** Two blocks and two notifications, 1.5 kB. */
+/** Runs over a native file of two blocks and two notifications, 1.5 kB. */
 export async function withSample(
   run: (bytes: Buffer, path: string) => Promise<void>,
 ): Promise<void> {
@@ -123,7 +119,7 @@ export async function withSample(
   await run(readFileSync(path), path);
 }
 
-/** Each way of reading must end in an InputError that names the file. */
+/** Asserts that each way of reading ends in an InputError that names the file. */
 export async function refused(
   path: string,
   bytes: Uint8Array,
@@ -139,14 +135,14 @@ export async function refused(
   }
 }
 
-/** An object of a native file, decoded; records are their bytes alone. */
+/** A decoded object of a native file; records stay bytes. */
 export type Piece = Record<string, unknown> | Buffer | string;
 
 const unpackr = new Unpackr({ useRecords: false });
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 const FIXED_WIDTH = new Set(['count', 'blocks', 'points', 'notifications', 'crc']);
 
-/** The frames of a native file as they are, after its magic. */
+/** The raw frames of a native file. */
 export function framesOf(file: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   for (let at = 8; at < file.length; ) {
@@ -157,7 +153,7 @@ export function framesOf(file: Buffer): Buffer[] {
   return frames;
 }
 
-/** The same, decoded, so that a test can change what they say. */
+/** The decoded objects of a native file, for tests to change. */
 export function takeApart(file: Buffer): Piece[] {
   return framesOf(file).map((frame) => {
     const value: unknown = unpackr.unpack(Buffer.from(frame.subarray(5, -5)));
@@ -166,8 +162,8 @@ export function takeApart(file: Buffer): Piece[] {
 }
 
 /**
- * A native file of these pieces, with every checksum right whatever they say: `records_crc` and the
- * footer's `crc` are computed where they are undefined.
+ * A native file of these pieces whose frames have right checksums; `records_crc` and the footer's
+ * `crc` are computed where they are undefined.
  */
 export function putTogether(pieces: readonly Piece[]): Buffer {
   const crcs: number[] = [];
@@ -188,12 +184,11 @@ export function putTogether(pieces: readonly Piece[]): Buffer {
   return Buffer.concat(frames);
 }
 
-/** One frame around an object's bytes. */
 export function frame(object: Uint8Array): Buffer {
   return Buffer.concat([uint32(object.length), object, uint32(crc32(object))]);
 }
 
-/** A number at a fixed width of five bytes. */
+/** A MessagePack number of five bytes. */
 export function uint32(value: number): Buffer {
   const bytes = Buffer.alloc(5, 0xce);
   bytes.writeUInt32BE(value, 1);

@@ -7,20 +7,20 @@ import type { Point } from '../../src/model/point.js';
 import type { Degrees, Microseconds } from '../../src/model/units.js';
 import { point } from './native.js';
 
-/** What queries see of a point, as plain as can be. */
+/** A point with only the fields that queries see. */
 export interface Note {
   readonly id: number;
   readonly lon: Degrees;
   readonly lat: Degrees;
   readonly created: Microseconds;
   readonly modified: Microseconds;
-  /** `NEW` where absent. */
+  /** `NEW` when absent. */
   readonly status?: string;
   readonly isProcessed?: boolean;
   readonly hasImage?: boolean;
   readonly createdBy?: number;
   readonly tags?: readonly string[];
-  /** Something short where absent. */
+  /** A short text when absent. */
   readonly comment?: string;
 }
 
@@ -28,7 +28,7 @@ const MINUTE: Microseconds = 60e6;
 const START: Microseconds = Date.UTC(2020, 0, 1) * 1000;
 const YEARS: Microseconds = 4 * 365 * 1440 * MINUTE;
 
-/** Cities, and places where a map's edges, poles and axes meet a cluster. */
+/** Cities, and clusters on the map's edges, poles and axes. */
 const CLUSTERS: readonly [lon: Degrees, lat: Degrees, spread: Degrees][] = [
   [24.94, 60.17, 0.05],
   [25.5, 62.2, 1],
@@ -41,7 +41,7 @@ const CLUSTERS: readonly [lon: Degrees, lat: Degrees, spread: Degrees][] = [
   [0, 0, 0.5],
 ];
 
-/** Frequent ones first, then rare ones and those that need escapes. */
+/** Frequent ones first; some need escapes. */
 export const STATUSES: readonly string[] = ['NEW', 'OPEN', 'CLOSED', 'x"y', 'ä\\', ' NEW', '"'];
 export const TAGS: readonly string[] = [
   ...['Lighting', 'Muu 2', 'Muu', 'Traffic', 'a', 'b', 'tags', '],"created_at":"'],
@@ -51,8 +51,8 @@ export const TAGS: readonly string[] = [
 export const USERS: readonly number[] = [148, 0, 7, 12, 2 ** 53 - 1, 99, 2 ** 40, 1, 2, 3, 4, 5, 6];
 
 /**
- * Seeded notes that gather where mistakes would: clusters, shared places and instants, whole
- * degrees, ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
+ * Seeded notes where mistakes are likely: clusters, shared places and instants, whole degrees,
+ * ±180, ±90, longitude 0, the poles' surroundings, times before 1970.
  */
 export function scatterNotes(seed: number, count: number): Note[] {
   const random = new Random(seed, 'point');
@@ -71,7 +71,7 @@ export function scatterNotes(seed: number, count: number): Note[] {
   return notes;
 }
 
-/** The point of a note, by way of the one validator of records. */
+/** The point of a note, made by the validator of records. */
 export function pointOf(note: Note): Point {
   return point({
     id: note.id,
@@ -88,7 +88,7 @@ export function pointOf(note: Note): Point {
   });
 }
 
-/** Of a list the first are picked most often. */
+/** Picks the first values of a list most often. */
 export function pickSkewed<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(values.length * random.next() ** 4)]!;
 }
@@ -136,7 +136,7 @@ function scatterTime(random: Random, instants: readonly Microseconds[]): Microse
   return START + Math.floor(random.next() * YEARS);
 }
 
-/** Rounds as a record does, and wraps or clips what lies off the map. */
+/** Rounds to 8 digits, as records do; longitudes off the map wrap, latitudes are clipped. */
 function eightDigits(degrees: Degrees, limit: 90 | 180): Degrees {
   let inside = degrees;
   if (Math.abs(degrees) > limit) {
@@ -156,7 +156,6 @@ function isoTime(micros: Microseconds, offsetMinutes: number): string {
   return `${clock}.${fraction}${sign}${pad(Math.floor(away / 60))}:${pad(away % 60)}`;
 }
 
-/** The attributes of rendered records, in the order of the rows. */
 export function attributesOfRecords(records: readonly StoredRecord[]): Attributes {
   const collector = new AttributeCollector(records.length);
   const lengths = Uint32Array.from(records, (record) => record.length);

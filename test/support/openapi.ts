@@ -2,7 +2,6 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { Reply } from './client.js';
 
-/** A piece of an OpenAPI document. */
 export type Piece = Readonly<Record<string, unknown>>;
 
 export interface Response {
@@ -16,22 +15,21 @@ export interface Content {
   readonly examples?: Readonly<Record<string, Piece>>;
 }
 
-/** Headers of the connection, not of the answer, and the type, which OpenAPI says otherwise. */
+/** Headers of the connection, and the media type, which OpenAPI states elsewhere. */
 const OTHERS = new Set(['connection', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
-/** Compares what a service does with what its document says. */
+/** Compares a service's answers with its OpenAPI document. */
 export interface DocumentCheck {
-  /** What follows a reference, or the piece itself. */
+  /** The target of a reference; any other piece itself. */
   resolve(piece: unknown): Piece;
-  /** The operation of a request; undefined where the document has none. */
   operation(method: string, target: string): Piece | undefined;
-  /** How an answer differs from what the document says of it; empty where it does not. */
+  /** How an answer differs from the document; empty where it does not. */
   problems(method: string, target: string, reply: Reply): string[];
-  /** How a value differs from a schema, in the same way. */
+  /** How a value differs from a schema. */
   schemaProblems(schema: unknown, value: unknown): string[];
 }
 
-/** Makes the check of a document. Keys that a schema does not list count as wrong. */
+/** Makes the check of a document. Keys that a schema does not list are problems. */
 export function createDocumentCheck(document: Piece): DocumentCheck {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
@@ -95,7 +93,7 @@ export function createDocumentCheck(document: Piece): DocumentCheck {
   };
 }
 
-/** A copy of schemas whose objects have the keys that they list, and no others. */
+/** A copy of schemas whose objects may have no other keys than those listed. */
 function closed(piece: unknown): unknown {
   if (Array.isArray(piece)) return piece.map(closed);
   if (typeof piece !== 'object' || piece === null) return piece;
@@ -104,7 +102,7 @@ function closed(piece: unknown): unknown {
   return isOpen ? { additionalProperties: false, ...copy } : copy;
 }
 
-/** The example of a parameter, its own or that of its schema. */
+/** The example of a parameter or of its schema. */
 export function exampleOf({ example, schema }: Piece): unknown {
   return example ?? (schema as { readonly examples: readonly unknown[] }).examples[0];
 }

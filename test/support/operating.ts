@@ -1,6 +1,6 @@
 import type { Asked, Asking } from './client.js';
 
-/** What /health/ready says. */
+/** The body of /health/ready. */
 export interface Ready {
   readonly status: string;
   readonly version: string;
@@ -22,20 +22,19 @@ export async function readyOf(service: Asking, headers: Asked['headers'] = {}): 
   return (await service.get('/health/ready', { headers })).json<Ready>();
 }
 
-/** A sample of /metrics. */
 export interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** What /metrics says, read by the rules of Prometheus's text format, breaches of which throw. */
+/** /metrics; reading throws for what breaks the rules of Prometheus's text format. */
 export interface Metrics {
   readonly text: string;
-  /** Type of each metric that is announced. */
+  /** Announced types by metric. */
   readonly types: ReadonlyMap<string, string>;
   readonly samples: readonly Sample[];
-  /** The value of the one sample of this name whose labels include these. */
+  /** The value of the only sample of this name whose labels include `labels`. */
   value(name: string, labels?: Readonly<Record<string, string>>): number;
 }
 

@@ -2,37 +2,34 @@ import { geodesic } from '../../src/model/geo.js';
 import type { Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import type { Note } from './notes.js';
 
-/** All matches of some filters, in order. */
+/** All matches of a question, in order. */
 export interface Expected {
   readonly count: number;
-  /** Matches number `from` to `to`, without `to`. */
   slice(from: number, to: number): Note[];
-  /** All of them. */
   readonly notes: readonly Note[];
-  /** Metres, only where they were ordered by it. */
+  /** Metres; undefined unless the matches are ordered by distance. */
   readonly distances: ReadonlyMap<Note, number> | undefined;
 }
 
 /**
- * Answers queries by looking at every note, with no index and no code of the service but the
- * geodesic: filter, then sort. Columns and sorted lists are made once; picking from a sorted list
- * is sorting what was picked.
+ * Answers queries by filtering and sorting all notes, without an index and without code of the
+ * service but the geodesic. The notes are sorted once in each order, and then filtered.
  */
 export class Oracle {
-  /** By id; columns are in this order. */
+  /** In the order of ids, as are all columns. */
   readonly #notes: readonly Note[];
   readonly #lon: Float64Array;
   readonly #lat: Float64Array;
   readonly #created: Float64Array;
   readonly #modified: Float64Array;
   readonly #attributes: Attributes;
-  /** Places on the unit sphere: three coordinates each. */
+  /** Places on the unit sphere; three coordinates each. */
   readonly #vectors: Float64Array;
-  /** Working memory of one question, which the next one uses again. */
+  /** Working memory, reused by each question. */
   readonly #isMatch: Uint8Array;
   readonly #found: Uint32Array;
   readonly #distances: Float64Array;
-  /** Places in the columns, in each order there is. */
+  /** Indexes into the columns, in each order. */
   readonly #sorted: Readonly<Record<Exclude<Ordering, 'distance'>, Uint32Array>>;
 
   constructor(notes: readonly Note[]) {
@@ -50,7 +47,7 @@ export class Oracle {
     this.#distances = new Float64Array(notes.length);
 
     const byId = Uint32Array.from(this.#notes, (_, i) => i);
-    // sorting is stable: equal times stay in the order of their ids
+    // sorting is stable: equal times stay in the order of ids
     const created = byId.toSorted((a, b) => this.#created[a]! - this.#created[b]!);
     const modified = byId.toSorted((a, b) => this.#modified[a]! - this.#modified[b]!);
     this.#sorted = {
@@ -67,7 +64,7 @@ export class Oracle {
     const circle = ordering === 'distance' ? filters.circle! : undefined;
     if (circle !== undefined) {
       const metres = this.#metres(circle, found);
-      // stable again: one distance, ascending ids
+      // stable: equal distances stay in the order of ids
       found.sort((a, b) => metres[a]! - metres[b]!);
     }
     const distancesOf = (one: Circle): Map<Note, number> => {
@@ -75,7 +72,7 @@ export class Oracle {
       return new Map(Array.from(found, (i) => [this.#notes[i]!, metres[i]!]));
     };
     const notesOf = (places: Uint32Array): Note[] => Array.from(places, (i) => this.#notes[i]!);
-    // most questions are about one page: notes and distances are looked up when they are asked for
+    // lazily, because most questions are about one page
     return {
       count: found.length,
       slice: (from, to) => notesOf(found.subarray(from, to)),
@@ -88,7 +85,7 @@ export class Oracle {
     };
   }
 
-  /** Places of the notes that satisfy all filters, in an order that is not that of distance. */
+  /** Indexes of the notes that satisfy all filters. */
   #select(filters: Filters, ordering: Exclude<Ordering, 'distance'>): Uint32Array {
     const matches = this.#matches(filters);
     const sorted = this.#sorted[ordering];
@@ -96,14 +93,14 @@ export class Oracle {
     let count = 0;
     for (let at = 0; at < sorted.length; at++) {
       const i = sorted[at]!;
-      // written in any case: a branch would cost more
+      // without a branch, which would cost more
       found[count] = i;
       count += matches[i]!;
     }
     return found.slice(0, count);
   }
 
-  /** Metres from the centre by place, for those that are asked about; valid until the next call. */
+  /** Metres from the centre by index, for `places` only; valid until the next call. */
   #metres({ lon, lat }: Circle, places: Uint32Array): Float64Array {
     const centre = vectorOf(lon, lat);
     const metres = this.#distances;
@@ -111,7 +108,7 @@ export class Oracle {
     return metres;
   }
 
-  /** 1 for each note that satisfies all filters, without branches. Valid until the next call. */
+  /** 1 for each note that satisfies all filters; valid until the next call. */
   #matches(filters: Filters): Uint8Array {
     const { boxes, circle, createdAt, modifiedAt } = filters;
     const [lons, lats] = [this.#lon, this.#lat];
@@ -131,10 +128,9 @@ export class Oracle {
   }
 
   /**
-   * The geodesic decides. It is computed only where the sphere leaves a doubt: a path on the
-   * ellipsoid is 0.99441 to 1.00449 times as long as the same path on the sphere of mean radius,
-   * the extremes of the ratio of their radii of curvature, so the band here is wider than it need
-   * be.
+   * The geodesic is computed only where the distance on the sphere leaves a doubt. A path on the
+   * ellipsoid is 0.99441 to 1.00449 times as long as on the sphere of mean radius (the extremes of
+   * the ratio of their radii of curvature); the band used here is wider.
    */
   #dropOutside({ lon, lat, radius }: Circle, matches: Uint8Array): void {
     const centre = vectorOf(lon, lat);
@@ -152,7 +148,7 @@ export class Oracle {
   }
 }
 
-/** One attribute of all notes: its distinct values, and which of them each note has. */
+/** One attribute of all notes: its distinct values, and an index into them for each note. */
 class Column<Value> {
   readonly #values: Value[] = [];
   readonly #indexes: Uint32Array;
@@ -168,7 +164,7 @@ class Column<Value> {
     });
   }
 
-  /** Drops the notes whose value fails: each value is looked at once. */
+  /** Clears the notes whose value fails; tests each distinct value once. */
   keep(matches: Uint8Array, test: (value: Value) => boolean): void {
     const passes = Uint8Array.from(this.#values, (value) => +test(value));
     const indexes = this.#indexes;
@@ -222,7 +218,7 @@ function vectorOf(lon: number, lat: number): Vector {
   return [Math.cos(phi) * Math.cos(lambda), Math.cos(phi) * Math.sin(lambda), Math.sin(phi)];
 }
 
-/** Square of the straight line to the vector number `i`. */
+/** Square of the chord to vector number `i`. */
 function squaredDistance(centre: Vector, vectors: Float64Array, i: number): number {
   const dx = centre[0] - vectors[3 * i]!;
   const dy = centre[1] - vectors[3 * i + 1]!;
@@ -230,12 +226,12 @@ function squaredDistance(centre: Vector, vectors: Float64Array, i: number): numb
   return dx * dx + dy * dy + dz * dz;
 }
 
-/** Great-circle metres between unit vectors, from the square of the straight line between. */
+/** Great-circle metres between unit vectors, from the square of their chord. */
 function arc(squared: number): number {
   return 2 * MEAN_RADIUS * Math.asin(Math.min(1, Math.sqrt(squared) / 2));
 }
 
-/** The squared line under an arc: less than none below 0, more than any past half a turn. */
+/** Square of an arc's chord; -1 for negative metres, and above every square past half a turn. */
 function squaredChord(metres: number): number {
   if (metres < 0) return -1;
   return metres >= Math.PI * MEAN_RADIUS ? 5 : (2 * Math.sin(metres / MEAN_RADIUS / 2)) ** 2;

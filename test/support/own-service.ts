@@ -8,17 +8,16 @@ import { ask } from './client.js';
 import { closeLater, makeFolder } from './folder.js';
 import { type Service, SNAPSHOT } from './service.js';
 
-/** A service without a process of its own. */
+/** A service that runs in this process. */
 export type OwnService = Pick<Service, 'port' | 'logs' | 'get' | 'stop'>;
 
-/** Standard error: nothing of a service in this process is to be written to standard output. */
+/** Standard error: the service must not write to the runner's standard output. */
 const DESCRIPTOR = 2;
 
 /**
- * Starts in this process all of what `waypost serve` starts with these flags, at a free port of
+ * Starts what `waypost serve` starts with these flags, in this process, at a free port of
  * 127.0.0.1. That takes 0.4 s of CPU; a process, which compiles every module again, takes 0.9 s.
- * A test of signals, of the command line or of the end of the process needs `startService`. Ends
- * with the file at the latest.
+ * Tests of signals, the command line or the exit need `startService`. Stopped after the file.
  */
 export async function startOwnService(flags: readonly string[] = []): Promise<OwnService> {
   const journal = join(makeFolder(), `${randomUUID()}.journal`);
@@ -36,7 +35,7 @@ export async function startOwnService(flags: readonly string[] = []): Promise<Ow
   return { port, logs, get: (path, asked) => ask(port, path, asked), stop };
 }
 
-/** The settings that flags of `waypost serve` come to; the last of a repeated one counts. */
+/** The settings that flags of `waypost serve` stand for; the last of a repeated one counts. */
 function settingsOf(flags: readonly string[]): ServeSettings {
   const values: Record<string, unknown> = {};
   for (const { flag, fallback, parse = (text: string): unknown => text } of SERVE_SETTINGS) {

@@ -5,22 +5,21 @@ import type { Fields } from './rows.js';
 
 export interface ParquetShape {
   readonly codec?: CompressionCodec;
-  /** Compresses pages otherwise than the codec says. */
+  /** Compresses pages instead of the codec's compressor. */
   readonly compress?: (page: Uint8Array) => Uint8Array;
   /** Uncompressed bytes of a page, and rows of a group. */
   readonly pageSize?: number;
   readonly rowGroupSize?: number;
-  /** Whether the place is a GeoParquet geometry, columns, or both. */
   readonly place?: 'columns' | 'geometry' | 'both';
-  /** Columns instead of those of records: what each row has. */
+  /** Columns that replace or join those of records. */
   readonly others?: Readonly<Record<string, Others>>;
-  /** Leaves these out. */
+  /** Columns to leave out. */
   readonly without?: readonly string[];
   readonly crs?: unknown;
 }
 
 export interface Others {
-  /** The column, and what is inside of it. */
+  /** The column and its children. */
   readonly schema: readonly SchemaElement[];
   readonly value: (record: Fields, row: number) => unknown;
 }
@@ -57,13 +56,12 @@ const COLUMNS: Readonly<Record<string, Others>> = {
 
 const COMPRESSORS = {
   GZIP: gzipSync,
-  // the best compression, which is the default, takes half a second
+  // the default quality takes half a second
   BROTLI: (page: Uint8Array) =>
     brotliCompressSync(page, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
   ZSTD: zstdStored,
 };
 
-/** Records as a Parquet file, as exports and batch jobs write it. */
 export function parquetOf(
   records: readonly Fields[],
   {
@@ -102,7 +100,7 @@ export function parquetOf(
   return Buffer.from(buffer);
 }
 
-/** A column of values that may be absent. */
+/** A column of optional values. */
 export function column(
   element: SchemaElement,
   value: Others['value'] = (record) => record[element.name],
@@ -120,7 +118,7 @@ export function wkb(lon: number, lat: number): Uint8Array {
   return bytes;
 }
 
-/** A Zstandard frame of blocks that are not compressed: Node 20 has no compressor. */
+/** A Zstandard frame of uncompressed blocks: Node 20 has no compressor. */
 function zstdStored(bytes: Uint8Array): Uint8Array {
   const size = Buffer.alloc(4);
   size.writeUInt32LE(bytes.length);

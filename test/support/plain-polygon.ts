@@ -1,10 +1,9 @@
 import { Random } from '../../src/cli/generate/random.js';
 import type { Box } from '../../src/model/query.js';
 
-/** Longitude and latitude in whole hundredths of a degree, so that all products are exact. */
+/** Longitude and latitude in hundredths of a degree; integers keep all products exact. */
 export type Place = readonly [lon: number, lat: number];
 
-/** A ring as it is written. */
 export type WrittenRing = readonly Place[];
 
 const TURN = 36_000;
@@ -13,17 +12,16 @@ interface Ring extends Box {
   readonly places: readonly Place[];
 }
 
-/** The value of a polygon parameter. */
 export function textOfRings(rings: readonly WrittenRing[]): string {
   return rings
     .map((ring) => ring.map((place) => place.map((at) => (at / 100).toFixed(2)).join()).join(';'))
     .join('|');
 }
 
-/** What a polygon holds by counting edges on the way west, ring by ring, with no code of src. */
+/** An oracle for polygons: counts the edges to the west of a place, ring by ring. */
 export class PlainPolygon {
   readonly #rings: readonly Ring[];
-  /** Whole turns by which a place is moved before it is looked for. */
+  /** Whole turns by which a place is shifted before each test. */
   readonly #turns: readonly number[];
 
   constructor(written: readonly WrittenRing[]) {
@@ -40,7 +38,7 @@ export class PlainPolygon {
     return true;
   }
 
-  /** The side that a place lies on by the name that lies deepest. */
+  /** The largest of `sideOf` over all turns. */
   #mostOf(ring: Ring, x: number, y: number): number {
     let most = -1;
     for (const turns of this.#turns) {
@@ -53,7 +51,7 @@ export class PlainPolygon {
   }
 }
 
-/** Takes the short way where an edge is longer than half a turn and no whole one. */
+/** Takes the short way for edges longer than half a turn, except whole turns. */
 function unroll(ring: WrittenRing): Ring {
   const places: Place[] = [];
   let moved = 0;
@@ -85,12 +83,12 @@ function sideOf(places: readonly Place[], x: number, y: number): number {
   return side;
 }
 
-/** Most places lie on this grid, in hundredths of a degree, so that many lie on edges of others. */
+/** Grid of most places, in hundredths of a degree: many lie on edges of others. */
 const STEP = 900;
 
 /**
- * The rings of polygon number `index` of a seed, the first one and holes: self-touching,
- * self-crossing, flat, with places twice, across the antimeridian, the whole world.
+ * The outer ring and holes of polygon number `index` of a seed: self-touching, self-crossing, flat,
+ * with duplicate places, across the antimeridian, the whole world.
  */
 export function randomRings(seed: number, index: number): WrittenRing[] {
   const random = new Random(seed, 'point');
@@ -99,7 +97,7 @@ export function randomRings(seed: number, index: number): WrittenRing[] {
   const holes = random.chance(0.4) ? 1 + random.int(3) : 0;
   return Array.from({ length: 1 + holes }, () => {
     const ring = randomRing(random);
-    // moved to another longitude, onto the grid of corners mostly
+    // shifted to another longitude, mostly onto the grid
     const by = random.chance(0.7) ? Math.round(turned / STEP) * STEP : turned;
     const moved = ring.map(([lon, lat]): Place => [lon + by, lat]);
     const isWritable = ring.every(([lon], i) => Math.abs(lon - ring.at(i - 1)![0]) < TURN / 2);
@@ -110,14 +108,14 @@ export function randomRings(seed: number, index: number): WrittenRing[] {
 function randomRing(random: Random): Place[] {
   switch (random.int(8)) {
     case 0: {
-      // a box, drawn either way
+      // a box, in either direction
       const [a, b] = [corner(random), corner(random)];
       return [a, [a[0], b[1]], b, [b[0], a[1]]];
     }
     case 1:
       return world(random);
     case 2: {
-      // flat: all on a line, there and back
+      // flat: on one line
       const [lon, lat] = corner(random);
       const dx = random.int(5) - 2;
       const dy = random.int(3) - 1;
@@ -131,7 +129,7 @@ function randomRing(random: Random): Place[] {
       return star(random);
     default: {
       const places = Array.from({ length: 3 + random.int(8) }, () => near(random));
-      // places twice, one after the other or not
+      // duplicates, adjacent or not
       if (random.chance(0.3)) places.push(random.pick(places));
       if (random.chance(0.3)) places.splice(1, 0, places[0]!);
       if (random.chance(0.3)) places.push(places[0]!);
@@ -140,7 +138,6 @@ function randomRing(random: Random): Place[] {
   }
 }
 
-/** The whole world, or its part from a parallel to a pole. */
 function world(random: Random): Place[] {
   const [, lat] = corner(random);
   const pole = random.chance(0.5) ? 9_000 : -9_000;
@@ -166,7 +163,7 @@ function corner(random: Random): Place {
   return [(random.int(41) - 20) * STEP, (random.int(21) - 10) * STEP];
 }
 
-/** Within half the world, so that no edge takes another way than the one meant. */
+/** A corner within half the world, so that the short way is the one meant. */
 function near(random: Random): Place {
   return random.chance(0.7)
     ? [(random.int(19) - 9) * STEP, (random.int(21) - 10) * STEP]
@@ -177,7 +174,6 @@ function clamp(lat: number): number {
   return Math.max(-9_000, Math.min(9_000, lat));
 }
 
-/** Within ±180. */
 function wrapped([lon, lat]: Place): Place {
   const west = ((lon % TURN) + TURN) % TURN;
   return [west > TURN / 2 ? west - TURN : west, lat];

@@ -3,11 +3,11 @@ import { geodesic } from '../../src/model/geo.js';
 import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/model/query.js';
 import { type Note, pickSkewed, STATUSES, TAGS, USERS } from './notes.js';
 
-/** A query before its page is known. */
+/** A query whose page depends on its count. */
 export interface Question {
   readonly filters: Filters;
   readonly ordering: Ordering;
-  /** Chooses a page of `count` matches: inside, at the end or past it. */
+  /** Chooses a page of `count` matches: inside, the last, or past the end. */
   readonly pageOf: (count: number) => { readonly page: number | 'last'; readonly pageSize: number };
 }
 
@@ -15,12 +15,11 @@ const ORDERINGS: readonly Ordering[] = [
   ...(['distance', 'id', 'created_at', '-created_at', 'modified_at', '-modified_at'] as const),
 ];
 
-/** Each of `COMBINATIONS` neighbouring questions has its own combination of filters and order. */
+/** Consecutive questions run through this many combinations of filters and order. */
 export const COMBINATIONS: number = 16 * ORDERINGS.length;
 
 const NOWHERE: Note = { id: 1, lon: 0, lat: 0, created: 0, modified: 0 };
 
-/** Question number `index` of a seed; neighbouring numbers run through all combinations. */
 export function randomQuestion(seed: number, index: number, notes: readonly Note[]): Question {
   const random = new Random(seed, 'point');
   random.restart(index + 1);
@@ -38,7 +37,7 @@ export function randomQuestion(seed: number, index: number, notes: readonly Note
   return { filters, ordering, pageOf: (count) => randomPage(random, count) };
 }
 
-/** Three questions of ten ask for attributes, one or several, known and unknown ones. */
+/** Filters by attributes for three questions of ten; known and unknown values. */
 function randomAttributes(seed: number, index: number): Filters {
   const random = new Random(seed, 'other');
   random.restart(index + 1);

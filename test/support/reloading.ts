@@ -10,51 +10,46 @@ import type { Source } from '../../src/reload/source/source.js';
 import { closeLater } from './folder.js';
 import { firstFile, markedLines, markIn, replaceFile } from './marked.js';
 
-/** A reloader over real files and builds, and all that it told. */
+/** A reloader of real files and builds, and what it reported. */
 export interface Reloading {
   readonly reloader: Reloader;
   readonly current: Current;
-  /** Ends it and its watch. */
   end(): Promise<void>;
   readonly path: string;
-  /** Looks, and resolves when nothing is left to be waited for. */
+  /** Looks at the file; resolves when the reloader has nothing left to do. */
   look(accept?: boolean): Promise<void>;
-  /** Replaces the file by the marked snapshot of a number, or other content, and looks. */
+  /** Replaces the file by a marked snapshot or other content, and looks. */
   put(content: number | string | Uint8Array): Promise<void>;
-  /** What came of each file looked at, the first load included. */
+  /** The outcome of each look, the first load included. */
   readonly outcomes: string[];
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  /** Events that led to a look. */
+  /** File events that led to a look. */
   readonly events: { heard: number };
-  /** Builds begun, and the most that ran at once. */
   readonly builds: { begun: number; most: number };
-  /** Mark and count of what is served. */
   served(): [mark: number, count: number];
-  /** What was logged as an error. */
   errors(): string[];
 }
 
-/** Nothing but an event may tell. */
+/** Long, so that only file events start looks. */
 const NEVER_MS = 600_000;
 
 interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'build' | 'stats'>> {
-  /** A file or a folder; a first snapshot in a folder of its own where it is absent. */
+  /** A file or a folder; by default a marked snapshot in a new folder. */
   readonly path?: string;
   /** A file that is read with every snapshot. */
   readonly companion?: string;
-  /** Whether each build has its thread, as in a service: a third of a second of CPU. */
+  /** Whether each build has a thread, as in a service, which takes a third of a second of CPU. */
   readonly inThread?: boolean;
-  /** Where snapshots come from instead of the path. */
+  /** Replaces `path`. */
   readonly source?: Source;
-  /** Builds by way of the builder that is given, which is the real one. */
+  /** Wraps the real builder. */
   readonly build?: (real: Build, ...given: Parameters<Build>) => Promise<BuildResult>;
-  /** Hears of each generation before it is served. */
+  /** Called with each generation before it is served. */
   readonly onLoaded?: (generation: Generation) => void;
-  /** Whether to hear of events; of nothing else. */
+  /** Whether file events, and nothing else, start looks. */
   readonly events?: boolean;
 }
 
-/** Starts a reloader of a path; options that are not given suit a test. */
 export async function startReloading(given: Given = {}): Promise<Reloading> {
   const { path = firstFile(), companion, build, onLoaded = () => {}, ...others } = given;
   const { inThread = false, events = false, ...options } = others;

@@ -14,13 +14,13 @@ import { failure, refusal } from './uvu.js';
 
 export type Fields = Record<string, unknown>;
 
-/** The first points that the original service was recorded with. */
+/** The first records of `FIXTURE_POINTS`. */
 export function fixtureRecords(count: number): Fields[] {
   const lines = readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, count);
   return lines.map((line) => JSON.parse(line) as Fields);
 }
 
-/** The same records as each kind of file. */
+/** Writers of records by kind of file. */
 export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Buffer>> = {
   ndjson: (records) => text(ndjson(...records)),
   'ndjson with CRLF, a BOM, blank lines, no line end': (records) =>
@@ -46,7 +46,6 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
   'msgpack array': (records) => pack(records),
 };
 
-/** A line for each record. */
 export function ndjson(...records: unknown[]): string {
   return records.map((record) => `${JSON.stringify(record)}\n`).join('');
 }
@@ -55,14 +54,13 @@ function lineEach(records: readonly Fields[]): string {
   return records.map((record) => `\n${JSON.stringify(record)}`).join(',');
 }
 
-/** A GeoJSON feature for a record. */
 export function feature(record: Fields): Fields {
   const { lat, lon, ...properties } = record;
   const coordinates = [Number(lon), Number(lat)];
   return { type: 'Feature', geometry: { type: 'Point', coordinates }, properties };
 }
 
-/** CSV of records, tags as JSON, all fields quoted where that is needed. */
+/** CSV of records; tags are JSON. */
 export function csv(records: readonly Fields[], separator: string, lineEnd = '\n'): Buffer {
   const names = [...new Set(records.flatMap((record) => Object.keys(record)))];
   const cell = (value: unknown): string => {
@@ -77,7 +75,7 @@ export async function* chunked(bytes: Uint8Array, size: number): AsyncGenerator<
   for (let from = 0; from < bytes.length; from += size) yield bytes.subarray(from, from + size);
 }
 
-/** What a parser makes of a file that comes in chunks of `size` bytes. */
+/** The rows that a parser finds in a file that arrives in chunks of `size` bytes. */
 export async function rowsOf(
   parser: RowParser,
   bytes: Uint8Array | string,
@@ -88,17 +86,17 @@ export async function rowsOf(
   return rows;
 }
 
-/** What a row has: its record, or what is wrong with it. */
+/** A row's problem or its record. */
 export function foundIn(row: Row): unknown {
   return row.problem ?? row.value;
 }
 
-/** The same of each row of a file. */
+/** The problem or record of each row of a file. */
 export async function valuesOf(...given: Parameters<typeof rowsOf>): Promise<unknown[]> {
   return (await rowsOf(...given)).map(foundIn);
 }
 
-/** `place: field: reason` of each row that has a problem, `place: ok` of the others. */
+/** `place: field: reason` of each row with a problem, `place: ok` of others. */
 export function outcomes(rows: readonly Row[]): string[] {
   return rows.map(({ place, problem }) =>
     problem === undefined ? `${place}: ok` : `${place}: ${problem.field}: ${problem.reason}`,
@@ -115,7 +113,6 @@ export async function readAll(
 
 const FILE = join(makeFolder(), 'points');
 
-/** Reads a file with this content. */
 export async function accept(
   content: string | Uint8Array,
   maxInvalid = 0,
@@ -125,12 +122,12 @@ export async function accept(
   return [recordsOf(blocks), report];
 }
 
-/** Why a file with this content cannot be read; it is named FILE. */
+/** Why a file with this content cannot be read; its path is replaced by FILE. */
 export async function refuse(content: string | Uint8Array, maxInvalid?: number): Promise<string> {
   return (await refusal(accept(content, maxInvalid))).replaceAll(FILE, 'FILE');
 }
 
-/** Why a parser finds a file broken: the same in one chunk and in chunks of `size` bytes. */
+/** Why a parser finds a file broken; asserts that chunks of `size` bytes give the same reason. */
 export async function brokenBy(
   parser: RowParser,
   content: string | Uint8Array,
@@ -146,7 +143,6 @@ export async function brokenBy(
   return messages[0]!;
 }
 
-/** The records of a block as texts. */
 export function textsOf({ records, length }: PointBlock): string[] {
   let end = 0;
   return Array.from(length, (size) => {
@@ -155,7 +151,6 @@ export function textsOf({ records, length }: PointBlock): string[] {
   });
 }
 
-/** The records of blocks, parsed. */
 export function recordsOf(blocks: readonly PointBlock[]): Fields[] {
   return blocks.flatMap(textsOf).map((text) => JSON.parse(text) as Fields);
 }

@@ -11,22 +11,21 @@ import { Worker } from 'node:worker_threads';
 import { type Asked, ask, type Reply } from './client.js';
 import { closeLater } from './folder.js';
 
-/** The compiled command, built beside the tests. */
+/** The compiled command. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
 
-/** A process with a thread that serves beside its main one. */
 export const LATE_THREAD: string = join(import.meta.dirname, 'late-thread.js');
 
-/** The folder of the sources, for files that are not compiled. */
+/** The folder of the repository, for files that are not compiled. */
 export const ROOT: string = join(import.meta.dirname, '../../..');
 
-/** What 3,000 generated points the original service was recorded with. */
+/** The 3,000 generated points that the original service was recorded with. */
 export const FIXTURE_POINTS: string = join(ROOT, 'test/fixtures/points.ndjson');
 
-/** The same, packed once a run by the runner: a service starts with a third less of CPU. */
+/** `FIXTURE_POINTS`, packed by the runner: services start with a third less CPU. */
 export const SNAPSHOT: string = process.env['TEST_SNAPSHOT'] ?? FIXTURE_POINTS;
 
-/** Services that share a snapshot cannot share the journal beside it. */
+/** Journals of services that share a snapshot, and cannot share the journal beside it. */
 const JOURNALS = mkdtempSync(join(tmpdir(), 'waypost-journals-'));
 process.once('exit', () => rmSync(JOURNALS, { recursive: true, force: true }));
 
@@ -34,17 +33,14 @@ process.once('exit', () => rmSync(JOURNALS, { recursive: true, force: true }));
 export interface Service {
   readonly port: number;
   readonly pid: number;
-  /** What it logged so far. */
   readonly logs: readonly Readonly<Record<string, unknown>>[];
-  /** Sends a request for a path and reads the whole answer. */
   get(path: string, asked?: Asked): Promise<Reply>;
-  /** Ends it as a supervisor would, and waits until it is gone. */
+  /** Sends SIGTERM and waits until the process has exited. */
   stop(): Promise<void>;
-  /** The exit code, once it has ended; null when a signal killed it. */
+  /** Resolves with the exit code; null when a signal killed the process. */
   readonly ended: Promise<number | null>;
 }
 
-/** What came of a command that ended by itself. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
@@ -52,9 +48,8 @@ export interface Outcome {
 }
 
 /**
- * Starts the service and waits until it listens. Rejects with what it wrote to standard error when
- * it ends before. It is stopped behind the last test of the file at the latest. `launcher` is a
- * command that starts it.
+ * Starts the service, by the command `launcher` where that is given, and waits until it listens.
+ * Rejects with its standard error when it exits before. Stopped after the file's tests.
  */
 export async function startService(
   flags: readonly string[] = [],
@@ -106,13 +101,12 @@ export async function runCommand(
   return { code, stdout, stderr: await stderr };
 }
 
-/** The thread of the file that runs which commands share, once there is one. */
+/** The thread for `runInThread`, shared by a file's tests. */
 let thread: Worker | undefined;
 
 /**
- * Runs a command in a thread of this process, at a hundredth of the cost of a process: one that is
- * refused before it does anything, or that only tells something; one after the other. A service
- * that starts would never end.
+ * Runs a command in a thread of this process, at a hundredth of the cost of a process. For commands
+ * that are refused or print something, one at a time; a service that starts would never end.
  */
 export async function runInThread(
   args: readonly string[],
@@ -132,12 +126,12 @@ export async function runInThread(
   return (await answered)[0];
 }
 
-/** What a script of the project prints, which runs in a thread. */
+/** Runs a script of the project in a thread; resolves with what it prints. */
 export function printedBy(script: string, ...argv: readonly string[]): Promise<string> {
   return text(new Worker(join(ROOT, 'dist', script), { argv: [...argv], stdout: true }).stdout);
 }
 
-/** Evaluates the command line anew for each message: what it imports is compiled once. */
+/** Evaluates the command line anew for each message; its imports are compiled once. */
 const COMMANDS = `
   const { parentPort, workerData } = require('node:worker_threads');
   const EXIT = new Error('exit');
@@ -171,11 +165,11 @@ function environmentOf(given: Readonly<Record<string, string>>): NodeJS.ProcessE
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('WAYPOST_'));
   return {
     ...Object.fromEntries(own),
-    // of several threads, what a test asks for may be told by another than it acted on
+    // with several threads, another one than a test acted on might answer
     WAYPOST_WORKERS: '1',
     WAYPOST_JOURNAL: 'none',
     WAYPOST_WARM_UP: '0s',
-    // a busy machine is no fault of a test's
+    // a busy machine must not fail a test
     WAYPOST_MAX_LOOP_DELAY: '0',
     WAYPOST_POSTS_PER_ADDRESS: '0',
     ...given,

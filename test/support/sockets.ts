@@ -3,14 +3,13 @@ import { createServer, Server as HttpServer } from 'node:http';
 import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { closeLater } from './folder.js';
 
-/** A connection, and what came back over it. */
 export interface Line {
   readonly socket: Socket;
   answer: string;
   isClosed: boolean;
 }
 
-/** Connects to a port of this machine, until the file ends; a reset is as good as a close. */
+/** Connects to a port of this machine, until the file ends; a reset counts as a close. */
 export function dial(port: number): Line {
   const socket = connect(port, '127.0.0.1');
   const line: Line = { socket, answer: '', isClosed: false };
@@ -25,7 +24,6 @@ export function dial(port: number): Line {
   return line;
 }
 
-/** Has a server listen at a free port of 127.0.0.1, until the file ends; returns the port. */
 export async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -36,7 +34,6 @@ export async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A port of 127.0.0.1 at which nobody listens. */
 export async function freePort(): Promise<number> {
   const server = new HttpServer();
   const port = await listen(server);
@@ -45,15 +42,14 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A body, and its media type. */
 export interface File {
   readonly type: string;
   readonly body: Buffer | string;
 }
 
 /**
- * Serves what `find` has at a path to pages of every origin, until the file ends; returns scheme,
- * host and port. An error that `find` throws is 404, too: a test hears of it from its browser.
+ * Serves the files of `find` to pages of every origin, until the test file ends; returns scheme,
+ * host and port. An error that `find` throws is a 404, too, which the browser reports.
  */
 export async function startFileSite(find: (path: string) => File | undefined): Promise<string> {
   const server = createServer(({ url }, answer) => {

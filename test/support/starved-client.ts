@@ -2,14 +2,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 
-// a thread with one kept connection: sends a request, and another one when it is told to
+// a thread that sends a request, and another one over the same connection when it is told to
 
 const REQUEST = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** What the thread is started with. */
 export interface ClientStart {
   readonly port: number;
-  /** 1 once the second request has been handed to the system. */
+  /** Becomes 1 once the second request has been handed to the system. */
   readonly sent: Int32Array;
 }
 

@@ -1,10 +1,9 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 
-/** A feature of a tile, decoded by a package that knows nothing of this project. */
+/** A feature of a tile, decoded by a package that is not of this project. */
 export interface Feature {
   readonly id: number | undefined;
-  /** Units of the tile from its north-western corner. */
   readonly x: number;
   readonly y: number;
   readonly properties: Readonly<Record<string, string | number | boolean | null>>;
@@ -15,7 +14,7 @@ export type Layers = Readonly<Record<string, readonly Feature[]>>;
 const EXTENT = 4096;
 const POINT = 1;
 
-/** The layers of a tile by name. Throws for what is no Mapbox Vector Tile 2 of single points. */
+/** The layers of a tile by name. Throws unless it is a Mapbox Vector Tile 2 of single points. */
 export function decodeTile(bytes: Uint8Array): Layers {
   const { layers } = new VectorTile(new PbfReader(bytes));
   return Object.fromEntries(
@@ -29,7 +28,7 @@ export function decodeTile(bytes: Uint8Array): Layers {
           throw new Error(`${name}: feature ${i} is no point`);
         }
         const { id, properties } = feature;
-        // theirs has no prototype
+        // a copy, because theirs has no prototype
         return { id, x: place.x, y: place.y, properties: { ...properties } };
       });
       return [name, features];
@@ -37,20 +36,20 @@ export function decodeTile(bytes: Uint8Array): Layers {
   );
 }
 
-/** The number of a cell that a place of a tile lies in, row by row. */
+/** The number, row by row, of the grid cell in which a feature lies. */
 export function cellOf({ x, y }: Feature, grid: number): number {
   const width = EXTENT / grid;
   return Math.floor(y / width) * grid + Math.floor(x / width);
 }
 
-/** Where a place lies on the square of Web Mercator, 0 to 1 from the north-western corner. */
+/** A place on the square of Web Mercator, 0 to 1 from its north-western corner. */
 export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
   const sine = Math.sin((lat * Math.PI) / 180);
   const y = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
   return [(lon + 180) / 360, y];
 }
 
-/** The line of `count` that a part of the square lies in; what lies beyond is in the outermost. */
+/** The row or column, of `count`, that a coordinate of that square lies in; clamped. */
 export function lineOf(part: number, count: number): number {
   return Math.max(0, Math.min(Math.floor(part * count), count - 1));
 }

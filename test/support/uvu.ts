@@ -4,24 +4,23 @@ import { InputError } from '../../src/model/quote.js';
 import * as folder from './folder.js';
 import * as wait from './wait.js';
 
-/** Adds a test to those of the file, whose last line runs them: `test.run()`. */
 export const test: typeof suite = suite;
 export const assert: typeof all = all;
 export const until: typeof wait.until = wait.until;
 export const makeFolder: typeof folder.makeFolder = folder.makeFolder;
 
-/** Whether minutes may be taken: `--soak` has the runner run the files that ask this, too. */
+/** Whether tests may take minutes. `--soak` runs the files that import this, too. */
 export const IS_SOAK: boolean = process.env['TEST_KIND'] === 'soak';
 
-/** How many of so many random rounds are made: a fifth where minutes may not be taken. */
+/** The number of random rounds to make: all in a soak, else a fifth. */
 export function rounds(many: number): number {
   return IS_SOAK ? many : Math.ceil(many / 5);
 }
 
-// the runner does so behind all hooks of a file; one that runs by itself would not end
+// the runner does this after all hooks; a file that runs alone would not end
 if (process.send === undefined) test.after(folder.closeAll);
 
-/** A test that is skipped when there is a reason to; the runner shows the reason. */
+/** Adds a test that is skipped where there is a reason, which the runner prints. */
 export function testUnless(reason: string | undefined, name: string, run: Callback): void {
   if (reason === undefined) {
     test(name, run);
@@ -31,13 +30,12 @@ export function testUnless(reason: string | undefined, name: string, run: Callba
   test.skip(name, run);
 }
 
-/** Rows of a text, which end at a bar or a line's end, as cells, which blanks separate. */
+/** Cells of a text, separated by blanks; rows end at a bar or a line's end. */
 export function table(text: string): string[][] {
   const rows = text.trim().split(/\s*[|\n]\s*/);
   return rows.map((row) => row.split(/ +/));
 }
 
-/** What each of these has under a key. */
 export function pluck<Row extends object, Key extends keyof Row>(
   rows: Iterable<Row>,
   key: Key,
@@ -45,12 +43,10 @@ export function pluck<Row extends object, Key extends keyof Row>(
   return Array.from(rows, (row) => row[key]);
 }
 
-/** A copy of numbers, the least first. */
 export function ascending(numbers: Iterable<number>): number[] {
   return [...numbers].sort((a, b) => a - b);
 }
 
-/** The error that work ends in. */
 export async function failure(work: Promise<unknown>): Promise<NodeJS.ErrnoException> {
   try {
     await work;
@@ -60,14 +56,12 @@ export async function failure(work: Promise<unknown>): Promise<NodeJS.ErrnoExcep
   throw new Error('nothing was thrown');
 }
 
-/** The message of the InputError that work ends in. */
 export async function refusal(work: Promise<unknown>): Promise<string> {
   const error = await failure(work);
   assert.instance(error, InputError, String(error));
   return error.message;
 }
 
-/** The error of a kind that a call throws. */
 export function thrownBy<Kind extends Error>(
   kind: abstract new (...given: never[]) => Kind,
   call: () => unknown,

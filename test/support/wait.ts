@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 const LOOK_MS = 15;
-/** What is awaited comes in a second on an idle machine; one of a tenth of the speed is no fault. */
+/** An idle machine needs a second at most; a slow one must not fail. */
 const LIMIT_MS = 60_000;
 
-/** Resolves once the condition holds; rejects with `what` was awaited when that takes too long. */
+/** Resolves once the condition holds; rejects with `what` after `LIMIT_MS`. */
 export async function until(
   what: string,
   holds: () => unknown | Promise<unknown>,
@@ -17,7 +17,7 @@ export async function until(
   }
 }
 
-/** What others wait for until it is opened. */
+/** A promise that `open` resolves. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => {};
   const opened = new Promise<void>((resolve) => {
