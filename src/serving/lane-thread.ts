@@ -16,16 +16,13 @@ const LANE_PRIORITY = 5;
 
 const { settings, posts } = workerData as LaneStart;
 stepBack(LANE_PRIORITY);
-const { compress, corsOrigin, maxPageBytes } = settings;
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),
   posting: posts ? {} : undefined,
 });
 const makes = new Map<string, Make>();
-for (const [name, view] of views) {
-  makes.set(name, createMake({ compress, corsOrigin, maxPageBytes }, view));
-}
+for (const [name, view] of views) makes.set(name, createMake(settings, view));
 const exports = new LaneExports();
 let generation: Generation;
 const ours: OfLane = {
