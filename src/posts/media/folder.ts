@@ -1,5 +1,5 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
-import { mkdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBucket } from '../../formats/bucket.js';
@@ -65,16 +65,6 @@ export function makeFolder(path: string): void {
   }
 }
 
-/** Removes a file that may be gone already. */
-export async function removeFile(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code !== 'ENOENT' && code !== 'ENOTDIR') throw error;
-  }
-}
-
 export type Ending = 'jpg' | 'png';
 
 /** Characters that are kept of a client's name: with id and digest the address stays below 100. */
@@ -133,7 +123,7 @@ export function openImageFolder(folder: string): ImageStore {
     },
 
     async erase(id, name) {
-      await removeFile(join(images, id, name));
+      await rm(join(images, id, name), { force: true });
       // fails where the folder is gone or has another image, which may stay so
       await rmdir(join(images, id)).catch(() => {});
     },

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Decoder } from './decoder.js';
-import { asUnavailable, IMAGES_PATH, type ImageStore, removeFile, safeName } from './folder.js';
+import { asUnavailable, IMAGES_PATH, type ImageStore, safeName } from './folder.js';
 import type { ImageStats, Upload } from './upload.js';
 
 /** An image that was made anew, on stable storage, and belongs to no point yet. */
@@ -51,12 +51,12 @@ export class Media {
         stats.outcomes.taken++;
         return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
       }
-      await removeFile(output);
+      await rm(output, { force: true });
       stats.outcomes.refused++;
       return decoded.text;
     } catch (error) {
       stats.outcomes.failed++;
-      await removeFile(output).catch(() => {});
+      await rm(output, { force: true }).catch(() => {});
       throw this.#unavailable(error);
     } finally {
       stats.seconds += (performance.now() - began) / 1000;
@@ -74,7 +74,7 @@ export class Media {
       await store.put(path, String(id), name);
     } catch (error) {
       await store.erase(String(id), name).catch(() => {});
-      await removeFile(path).catch(() => {});
+      await rm(path, { force: true }).catch(() => {});
       throw this.#unavailable(error);
     }
     return `${IMAGES_PATH}${id}/${name}`;
@@ -91,7 +91,7 @@ export class Media {
 
   /** Removes an incoming file. */
   async discard({ file }: Pick<CheckedImage, 'file'>): Promise<void> {
-    await removeFile(this.#pathOf(file)).catch((error: unknown) => {
+    await rm(this.#pathOf(file), { force: true }).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
     });
   }

@@ -1,11 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { SharedRoom } from '../../model/turns.js';
-import { asUnavailable, MediaUnavailable, makeFolder, removeFile } from './folder.js';
+import { asUnavailable, MediaUnavailable, makeFolder } from './folder.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {
@@ -68,7 +69,7 @@ export function createUploads(incoming: string, maxBytes: number, logger: Logger
         slot.leave();
       }
     },
-    discard: ({ file }) => removeFile(join(incoming, file)).catch(() => {}),
+    discard: ({ file }) => rm(join(incoming, file), { force: true }).catch(() => {}),
   };
 }
 
@@ -97,7 +98,7 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
   } catch (error) {
     // until the sink is closed, it may still make the file
     if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
-    await removeFile(path).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
     const { syscall } = error as NodeJS.ErrnoException;
     // errors of the client's connection come from other calls
     throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
