@@ -49,8 +49,7 @@ export async function createWeb(
   log: Logs,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
 ): Promise<Web> {
-  const { publicUrl, trustProxy, allowedHosts, corsOrigin, workers } = settings;
-  const origin = { publicUrl, trustProxy, allowedHosts };
+  const { allowedHosts, corsOrigin, workers } = settings;
   const stats = new RequestStats();
   const backlog = new Backlog({
     // as with the cache below, each thread has its own
@@ -68,8 +67,8 @@ export async function createWeb(
       logger: log.logger,
       stats,
       zone: await openTimeZone(settings.timeZone),
-      origin,
-      originOf: createOriginOf(origin),
+      origin: settings,
+      originOf: createOriginOf(settings),
       corsOrigin,
       tokens,
       answerCacheBytes: Math.floor(settings.answerCache / workers),

@@ -13,6 +13,7 @@ import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
 import type { QueryWork } from '../../model/query.js';
+import type { Offer } from '../request/negotiation.js';
 import type { Pair } from '../request/query-string.js';
 
 export interface Page {
@@ -89,12 +90,9 @@ export interface Exchange {
 }
 
 /** A representation of pages. A new one is a file in this folder, named by its addresses. */
-export interface Format {
+export interface Format extends Offer {
   /** In entity tags and metrics: letters and digits. */
   readonly name: string;
-  /** Value of the `format` parameter that asks for it. */
-  readonly parameter: string;
-  readonly mediaType: string;
   readonly contentType: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */

@@ -6,6 +6,7 @@ import { HttpError, NotFound } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
 export interface Offer {
+  /** Value of the `format` parameter that asks for it. */
   readonly parameter: string;
   /** With its version, where a type has several. */
   readonly mediaType: string;

@@ -5,7 +5,7 @@ import { HttpError } from './http-error.js';
 
 export interface OriginSettings {
   /** Scheme, authority and path prefix; from the request when undefined. */
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** Whether X-Forwarded-Proto and X-Forwarded-Host are believed. */
   readonly trustProxy: boolean;
   readonly allowedHosts: readonly string[];

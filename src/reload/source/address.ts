@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Progress } from '../../formats/snapshot.js';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-import { stateIfAny } from './local.js';
+import { type LocalOptions, stateIfAny } from './local.js';
 import {
   CHECKSUM_SUFFIX,
   Changed,
@@ -15,15 +15,11 @@ import {
   startOf,
 } from './source.js';
 
-interface AddressOptions {
+interface AddressOptions extends Pick<LocalOptions, 'companion' | 'mode' | 'pollMs'> {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */
   readonly address: string;
-  /** A local file that is read with every snapshot. */
-  readonly companion?: string | undefined;
   /** The folder that snapshots are downloaded to, made where there is none. */
   readonly folder: string;
-  readonly mode: 'events' | 'poll' | 'off';
-  readonly pollMs: number;
   /** How long a server may say nothing until the connection counts as broken. */
   readonly idleMs?: number;
 }

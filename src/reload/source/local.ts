@@ -14,11 +14,11 @@ import {
 } from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
-interface LocalOptions extends WatchOptions {
+export interface LocalOptions extends WatchOptions {
   /** A snapshot file, a folder whose newest whole file is served, or a folder and a pattern. */
   readonly path: string;
   /** A file that is read with every snapshot. */
-  readonly companion: string | undefined;
+  readonly companion?: string | undefined;
   /** The journal, which is no snapshot, but may be in the folder under any name. */
   readonly journal?: string | undefined;
 }
