@@ -17,6 +17,7 @@ import {
   writeAtomically,
 } from '../formats/system-files.js';
 import { forTerminal, InputError, sentence } from '../model/quote.js';
+import type { ProgressOptions } from '../serving/progress.js';
 import { wholeNumber } from './settings/values.js';
 
 export function wholeArgument(least: number, most: number): (text: string) => number {
@@ -76,16 +77,12 @@ export function demand(command: Command, flags: readonly string[]): void {
 /** Stands for standard input or standard output where a file is named. */
 export const STANDARD = '-';
 
-export interface RunOptions extends Pick<ReadOptions, 'maxInvalid' | 'timeZone'> {
+export interface RunOptions extends Pick<ReadOptions, 'maxInvalid' | 'timeZone'>, ProgressOptions {
   /** What `-` stands for as input and as output; standard input and output where absent. */
   readonly stdin?: Readable;
   readonly stdout?: Writable & { readonly isTTY?: boolean };
   /** Takes each line for people; standard output by default, or error where that is the output. */
   readonly print?: (line: string) => void;
-  /** Where a progress bar may be drawn, if it is a terminal; standard error where absent. */
-  readonly progressTo?: NodeJS.WriteStream | undefined;
-  /** Aborted, it stops the work and leaves nothing behind. */
-  readonly signal?: AbortSignal | undefined;
 }
 
 export function tell(lines: readonly string[], output: string, { print }: RunOptions): void {

@@ -2,9 +2,10 @@ import { createRequire } from 'node:module';
 import type * as cliProgress from 'cli-progress';
 import type { Progress } from '../formats/snapshot.js';
 
-interface ProgressOptions {
+export interface ProgressOptions {
   /** Where the bar is drawn, if it is a terminal; standard error where absent. */
   readonly progressTo?: NodeJS.WriteStream | undefined;
+  /** Aborted, it stops the work. */
   readonly signal?: AbortSignal | undefined;
 }
 
