@@ -8,6 +8,16 @@ export interface Box {
   readonly north: Degrees;
 }
 
+/** What two boxes share; `west` > `east` or `south` > `north` where that is nothing. */
+export function sectionOf(a: Box, b: Box): Box {
+  return {
+    west: Math.max(a.west, b.west),
+    south: Math.max(a.south, b.south),
+    east: Math.min(a.east, b.east),
+    north: Math.min(a.north, b.north),
+  };
+}
+
 /** All points within `radius` on the WGS84 ellipsoid, rim included. */
 export interface Circle {
   readonly lat: Degrees;

@@ -1,5 +1,5 @@
 import type { RecordKey } from '../model/point.js';
-import type { Box, Filters } from '../model/query.js';
+import { type Box, type Filters, sectionOf } from '../model/query.js';
 import type { Degrees } from '../model/units.js';
 
 /** Column `x` from the west and row `y` from the north, of 2^`z` each. */
@@ -127,12 +127,7 @@ export function boxOf({ z, x, y }: TileAddress): Box {
 /** The parts of `boxes` within a tile's box. */
 export function boxesWithin(tile: Box, boxes: readonly Box[] = [tile]): Box[] {
   return boxes
-    .map(({ west, south, east, north }) => ({
-      west: Math.max(west, tile.west),
-      south: Math.max(south, tile.south),
-      east: Math.min(east, tile.east),
-      north: Math.min(north, tile.north),
-    }))
+    .map((box) => sectionOf(box, tile))
     .filter(({ west, south, east, north }) => west <= east && south <= north);
 }
 

@@ -1,5 +1,5 @@
 import type { Row } from '../../index/order.js';
-import type { Box, Filters, Polygon } from '../../model/query.js';
+import { type Box, type Filters, type Polygon, sectionOf } from '../../model/query.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
 import { circleRegion } from './circle.js';
 import { type Corners, edgesOf, NearEdges } from './near-edges.js';
@@ -88,12 +88,7 @@ function eitherRegion(a: Region, b: Region): Region {
 function bothRegion(a: Region, b: Region): Region {
   const contains: Region['contains'] = (coords, row) =>
     a.contains(coords, row) && b.contains(coords, row);
-  return pairRegion(a, b, INSIDE, contains, {
-    west: Math.max(a.frame.west, b.frame.west),
-    south: Math.max(a.frame.south, b.frame.south),
-    east: Math.min(a.frame.east, b.frame.east),
-    north: Math.min(a.frame.north, b.frame.north),
-  });
+  return pairRegion(a, b, INSIDE, contains, sectionOf(a.frame, b.frame));
 }
 
 /** A region of two. Where a box is `neutral` to one, the other decides. */
