@@ -8,7 +8,7 @@ import type { Envelope } from '../support/client.js';
 import { ROOT } from '../support/service.js';
 import { browserTest } from './shared.js';
 
-/** What is drawn: clusters with their points, and points that stand alone. */
+/** Numbers of drawn clusters, of the points in them, and of single points. */
 interface Drawn {
   readonly clusters: number;
   readonly clustered: number;
@@ -24,7 +24,7 @@ const DRAWN = `(() => {
   return { clusters: counts.length, clustered, singles: shown('points').length };
 })()`;
 
-/** Does something that changes the map, and waits until it is drawn. */
+/** Changes the map, and waits until it is drawn. */
 async function drawn(page: Page, change: () => Promise<unknown>): Promise<Drawn> {
   await page.evaluate(`document.body.dataset.state = 'changing'`);
   await change();
@@ -32,7 +32,7 @@ async function drawn(page: Page, change: () => Promise<unknown>): Promise<Drawn>
   return page.evaluate(DRAWN);
 }
 
-/** Lets `look` use the page of the example, served as its own command does. */
+/** Opens the page of the example, served as by its own command. */
 async function visitExample(
   visitor: Visitor,
   service: string,

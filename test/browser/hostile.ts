@@ -22,7 +22,7 @@ pageTest('what strangers wrote shows as text, in pages and on the map', async (p
     results.map(({ comment }: { comment: string }) => comment),
     HOSTILE,
   );
-  // nothing of theirs became a link
+  // no hostile text became a link
   const links = await page
     .locator('a')
     .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));

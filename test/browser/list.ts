@@ -13,7 +13,7 @@ browserTest('the form filters, and pages lead forward and back', async (visitor,
     await page.getByLabel('Status', { exact: true }).fill('OPEN');
     await page.getByLabel('Rows a page', { exact: true }).fill('7');
     await page.locator('#filters').getByRole('button', { name: 'Apply' }).click();
-    // fields without a value are left out
+    // empty fields are left out
     await page.waitForURL(`**${LIST}?status=OPEN&page_size=7`);
     const heading = page.getByRole('heading', { name: `${count} matches, page 1` });
     await heading.waitFor();
@@ -46,7 +46,7 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
       ];
       assert.ok(chip.y < count.y && count.y < map.y && map.y + 0.8 * map.height < height);
       assert.ok(row.y < height, `${row.y} of ${height}`);
-      // beside it where there is room, else below
+      // the rows are beside the map where there is room, else below
       assert.is(row.y < map.y + map.height, width === 1280);
       assert.is(row.x >= map.x + map.width, width === 1280);
       await page.getByRole('link', { name: 'Remove Status NEW' }).click();
@@ -75,7 +75,7 @@ pageTest('days and times are picked, and tags offered behind commas', async (pag
     modified_at_after: '2023-06-01T08:30+03:00',
     page_size: '5',
   });
-  // they are shown on the same clocks, and stay what they are
+  // the page shows times in the browser's zone and keeps them
   await page.click('text=Add a filter');
   assert.is(await page.getByLabel('Created until, time').inputValue(), '23:59');
   const field = page.getByLabel('Any of the tags', { exact: true });
@@ -165,7 +165,7 @@ pageTest('a form whose button is clicked twice posts once', async (page, service
   await withoutMap(page);
   let posts = 0;
   let release: (() => void) | undefined;
-  // the second click comes when the first post is on its way
+  // the second click comes while the first post is open
   const isReleased = new Promise<void>((resolve) => {
     release = resolve;
   });
@@ -205,7 +205,7 @@ pageTest(
     });
     await page.route(`**${LIST}`, async (route) => {
       if (route.request().method() !== 'POST' || ++posts > 1) return route.continue();
-      // the point is stored, and its answer never comes: the second click is not waited for
+      // the point is stored, but its answer never comes
       await route.fetch();
       noteStored!();
     });
@@ -233,7 +233,7 @@ pageTest(
   async (page) => {
     for (const path of ['/rest/', '/rest/notifications/', `${LIST}1/`, `${LIST}?page_size=20`]) {
       await page.goto(path);
-      // nothing is wider than the screen, but what scrolls by itself
+      // only what scrolls by itself may be wider than the screen
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375, path);
     }
     const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');

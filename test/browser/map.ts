@@ -9,14 +9,14 @@ import { until } from '../support/wait.js';
 import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
-/** Pixels of the world at zoom 0. */
+/** Width of the world at zoom 0, in pixels. */
 const WORLD = 512;
 
 async function drawn(page: Page): Promise<void> {
   await page.waitForSelector('#map[data-state=idle]');
 }
 
-/** What the map says of itself: matches, clusters, single points, records of the page. */
+/** The numbers in the map's label: matches, clusters, single points, records of the page. */
 async function summary(page: Page): Promise<number[]> {
   const label = (await page.getAttribute(CANVAS, 'aria-label'))!;
   return [...label.matchAll(/\d+/g)].map(Number);
@@ -27,12 +27,11 @@ interface View {
   readonly zoom: number;
 }
 
-/** The part of the world that a map shows, as it is kept for the next page. */
+/** A map's view, as it is stored for the next page. */
 async function viewOf(page: Page): Promise<View> {
   return JSON.parse(await page.evaluate<string>(`sessionStorage.getItem('waypost-map')`));
 }
 
-/** Asserts that a map shows what it showed before. */
 async function assertSameView(page: Page, before: View, what: string): Promise<void> {
   const { center, zoom } = await viewOf(page);
   const moved = [center[0] - before.center[0], center[1] - before.center[1], zoom - before.zoom];
@@ -43,7 +42,7 @@ function matchesOf(count: number): string {
   return `${count.toLocaleString('en')} ${count === 1 ? 'match' : 'matches'}`;
 }
 
-/** Moves the pointer from one place of the map to the next, with its button down in between. */
+/** Drags the pointer between two places, given as fractions of the map's size. */
 async function drag(page: Page, from: readonly number[], to: readonly number[]): Promise<void> {
   await page.locator(CANVAS).scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await page.locator(CANVAS).boundingBox())!;
@@ -68,7 +67,7 @@ browserTest(
 
       const bar = page.locator('.map-bar');
       const fieldOf = (name: string): Promise<string> => page.locator(`#f-${name}`).inputValue();
-      // it filters at once, and the map stays where it is
+      // a drawn filter applies at once, and the map keeps its view
       const { zoom } = await viewOf(page);
       await page.getByRole('button', { name: 'Zoom in' }).click();
       await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
@@ -93,7 +92,7 @@ browserTest(
       assert.is((await summary(page))[0], inBox);
       await assertSameView(page, before, 'Box');
 
-      // with the keyboard alone: centre and rim
+      // a circle by keyboard alone: first its centre, then its rim
       await bar.getByRole('button', { name: 'Clear' }).click();
       await page.waitForURL((url) => !url.search.includes('bbox'));
       await drawn(page);
@@ -121,7 +120,7 @@ browserTest(
       const polygon = await fieldOf('polygon');
       const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
       await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
-      // another shape, and not by drawing: the map goes there
+      // the map moves to a polygon that comes with the address
       await page.goto(`${FEW}&polygon=170,-40;-170,-40;-170,-30;170,-30`);
       await drawn(page);
       const fiji = await viewOf(page);
@@ -131,7 +130,7 @@ browserTest(
 );
 
 pageTest('a point opens on the map, and a cluster flies apart', async (page) => {
-  // the one record in the middle, of which the table shows one key
+  // the page has one record, in the middle, with one of its keys
   await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1&fields=id`);
   await drawn(page);
   const [matches] = await summary(page);
@@ -139,7 +138,7 @@ pageTest('a point opens on the map, and a cluster flies apart', async (page) => 
   await page.locator(CANVAS).focus();
   await page.keyboard.press('Enter');
   await popup.waitFor();
-  // and back to the map, where the keys go on
+  // the focus is back on the map
   await page.keyboard.press('Escape');
   await popup.waitFor({ state: 'detached' });
   await page.keyboard.press('Enter');
@@ -168,7 +167,7 @@ browserTest(
         async () => (await summary(page))[0] === before! + 2,
       );
       assert.ok(await page.evaluate('window.isSamePage'));
-      // a tab that nobody sees has no stream, and catches up when it is seen again
+      // a hidden tab has no stream, and catches up when it is shown again
       const streams = async (): Promise<number> =>
         (await metricsOf(service)).value('waypost_streams');
       assert.is(await streams(), 1);
@@ -200,7 +199,7 @@ test('a view of the whole world is a box of the whole world, wherever its middle
 
 pageTest('a city lies on neutral ground, and the world is there once', async (page) => {
   await page.setViewportSize({ width: 1900, height: 900 });
-  // without rows beside it the map is as wide as the page
+  // no rows: the map is as wide as the page
   await page.goto(`${LIST}?bbox=-180,-85,180,85&status=NONE`);
   await drawn(page);
   for (let zoom = 0; zoom < 2; zoom++) {
@@ -212,7 +211,7 @@ pageTest('a city lies on neutral ground, and the world is there once', async (pa
     .toBuffer({ resolveWithObject: true });
   const { width, height, channels } = world.info;
   assert.ok(width > WORLD, `${width} pixels`);
-  // where it began again after its pixels of zoom 0, these two columns would be the same
+  // if the world were repeated, these two columns would be the same
   const column = (x: number): number[] =>
     Array.from({ length: height }, (_, y) => world.data[(y * width + x) * channels]!);
   assert.not.equal(column(4), column(4 + WORLD));
@@ -223,7 +222,7 @@ pageTest('a city lies on neutral ground, and the world is there once', async (pa
     .toBuffer({ resolveWithObject: true });
   const [red, green, blue] = data;
   assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
-  // a window may be tiny: less than the library takes for all of the world
+  // a window too small for the library to show the whole world
   await page.setViewportSize({ width: 100, height: 100 });
   await until('it is tiny', async () => (await page.locator(CANVAS).boundingBox())!.width < 100);
   await drawn(page);

@@ -2,7 +2,7 @@ import type { Page, Response } from 'playwright-core';
 import { LIST } from '../support/client.js';
 import { assert, test } from '../support/uvu.js';
 import { browserTest, FEW, pageTest } from './shared.js';
-// a browser takes a second to start: the tests of these files share one
+// these files share a browser, which takes a second to start
 import './example.js';
 import './hostile.js';
 import './list.js';
@@ -11,7 +11,7 @@ import './map.js';
 pageTest(
   'the viewer shows the interface, asks it, is dark where the system is, and fits a phone',
   async (page, { site }) => {
-    // each load takes two seconds of the processor
+    // loaded once: a load takes two seconds of CPU
     await page.goto('/docs/#/rest/getPoint');
     const answerTo = async (operation: string): Promise<Response> => {
       const block = page.locator(`#operations-rest-${operation}`);
@@ -20,20 +20,20 @@ pageTest(
       await block.getByRole('button', { name: 'Execute' }).click();
       return answered;
     };
-    // the one of the address is open
+    // the address opens this operation
     assert.is((await answerTo('getPoint')).url(), `${site}${LIST}1/`);
     await page.locator('#operations-rest-getPoint .opblock-summary').click();
     assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375);
     assert.ok((await brightness(page, 'body', 'backgroundColor')) < 60);
     assert.ok((await brightness(page, '.opblock-summary-path', 'color')) > 180);
     await page.locator('#operations-rest-getPoints .opblock-summary').click();
-    // a hundred records would take the viewer seconds to show
+    // the viewer would need seconds to show 100 records
     await page.route(`**${LIST}?*`, (route) =>
       route.continue({ url: route.request().url().replace('page_size=100', 'page_size=1') }),
     );
     const answer = await answerTo('getPoints');
     assert.is(answer.status(), 200);
-    // what has a default is filled in, and examples are not
+    // the viewer fills in defaults, but no examples
     const names = [...new URL(answer.url()).searchParams.keys()];
     assert.equal(names, ['page', 'page_size']);
     await page
@@ -55,7 +55,7 @@ pageTest(
   { javaScriptEnabled: false },
 );
 
-/** The red of a colour, 0 to 255. */
+/** The red channel of a colour, 0 to 255. */
 async function brightness(page: Page, selector: string, property: string): Promise<number> {
   const colour = `getComputedStyle(document.querySelector('${selector}')).${property}`;
   return Number(/\d+/.exec(await page.evaluate<string>(colour))![0]);

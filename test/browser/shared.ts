@@ -8,18 +8,18 @@ import { type OwnService, startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS } from '../support/service.js';
 import { makeFolder, testUnless } from '../support/uvu.js';
 
-/** What runs, or turns the page round, where a text becomes markup. */
+/** Texts that would run a script or reverse the page's writing where they became markup. */
 export const HOSTILE: readonly string[] = [
   ...['<script>alert(1)</script>', '"><img src=x onerror=alert(2)>'],
   ...['</textarea></pre></title><script>alert(3)</script>', 'javascript:alert(4)'],
   ...["' autofocus onfocus='alert(5)", '<svg/onload=alert(6)>&lt;b&gt;&#x202e;'],
   '\u202egnorw\u2067 \u2066<a href=javascript:alert(7)>x</a>',
 ];
-/** Where the hostile records are: alone, and all on one spot. */
+/** Place of all hostile records, far from other points. */
 const [LAT, LON] = ['-45.5', '-120.25'];
 export const AROUND: string = `coordinates=${LAT},${LON},1000`;
 
-/** A record of a snapshot for each text, which has it wherever a record has text. */
+/** A record for each text, which stands in every field that may hold a text. */
 const HOSTILE_RECORDS: readonly object[] = HOSTILE.map((text, index) => ({
   id: 900_001 + index,
   status: text,
@@ -31,16 +31,16 @@ const HOSTILE_RECORDS: readonly object[] = HOSTILE.map((text, index) => ({
   created_at: '2023-05-01T12:00:00Z',
 }));
 
-/** A list of few rows: the usual hundred cost as much as all else of a page without its map. */
+/** A short list: 100 rows cost as much as the rest of a page without its map. */
 export const FEW: string = `${LIST}?page_size=5`;
 
-/** The service whose pages all tests of a file open, and which accepts points. */
+/** The service that all browser tests share; it accepts points. */
 export interface Site extends OwnService {
-  /** Its scheme, host and port. */
+  /** Scheme, host and port. */
   readonly site: string;
 }
 
-/** A test that needs a browser; skipped where there is none. All share a browser and a service. */
+/** Adds a test that is skipped where there is no browser. All share a browser and a service. */
 export function browserTest(
   name: string,
   run: (visitor: Visitor, service: Site) => Promise<void>,
@@ -48,7 +48,7 @@ export function browserTest(
   testUnless(NO_BROWSER, name, () => run(visitor, site));
 }
 
-/** The same for a test of one page, in a browser with these options. */
+/** As {@link browserTest}, with one page of these options. */
 export function pageTest(
   name: string,
   look: (page: Page, service: Site) => Promise<void>,
@@ -59,7 +59,7 @@ export function pageTest(
   );
 }
 
-/** Takes the map from pages that are looked at for something else: half of what they cost. */
+/** Removes the map, which is half of a page's cost, from tests of other things. */
 export function withoutMap(page: Page, which = 'true'): Promise<unknown> {
   return page.addInitScript(`if (${which}) HTMLCanvasElement.prototype.getContext = () => null`);
 }

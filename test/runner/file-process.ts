@@ -16,8 +16,8 @@ const CLOCK_TICKS = 100;
 /** Time for this process to exit by itself once the runner has ended. */
 const ORPHANED_MS = 2_000;
 /**
- * Run by a thread beside the tests: a file that spins never hears that the runner is gone. A process
- * whose parent has ended gets another parent.
+ * Run by a thread beside the tests: a file that spins never hears that the runner is gone.
+ * A process whose parent has ended gets another parent.
  */
 const WATCH_RUNNER = `
   const { workerData: runner } = require('node:worker_threads');

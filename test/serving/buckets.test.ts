@@ -35,7 +35,7 @@ test.after.each(async () => {
 
 const NAME = 'photo_0123abcd.jpg';
 
-/** Stores an image of a point, and returns its address. */
+/** Stores an image of a point; returns its address. */
 async function stored(id: number, bytes: Buffer = JPEG): Promise<string> {
   writeFileSync(join(incoming, 'file'), bytes);
   const address = await media.store(id, { file: 'file', name: NAME });
@@ -165,13 +165,13 @@ test('an object is served, the next one, and no other', async () => {
 
 test('of a prefix the newest whole object is served', async () => {
   await put('days/1.ndjson', markedLines(1));
-  // an object that consoles make for a folder
+  // consoles make such objects for folders
   await put('days/', '');
   bucket.makeOld('days/1.ndjson');
   const { look, served, current } = await startFrom('days/');
   assert.is(served()[0], 1);
   assert.is(current.stale, undefined);
-  // times of objects are whole seconds for some stores
+  // this store rounds times of objects to seconds
   await new Promise((resolve) => setTimeout(resolve, 1_100));
   await put('days/2.ndjson', markedLines(2).subarray(0, 3_001));
   await put('days/README.md', 'about');

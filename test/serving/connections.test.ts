@@ -37,7 +37,7 @@ function join(): Line {
   return client;
 }
 
-/** Opens connections that ask once and then say nothing. */
+/** Opens connections that send one request and stay idle. */
 async function fill(): Promise<Line[]> {
   const all = Array.from({ length: LIMIT }, join);
   for (const { socket } of all) socket.write(REQUEST);
@@ -45,7 +45,7 @@ async function fill(): Promise<Line[]> {
   return all;
 }
 
-/** Tries until a new connection is served; meanwhile `also` is done again and again. */
+/** Tries until a new connection is served, calling `also` before each try. */
 async function getIn(also: () => void): Promise<void> {
   let last: Line | undefined;
   await until('a new client is served', () => {
@@ -77,7 +77,7 @@ test('a client that waits for its answer stays', async () => {
   const [waiting, ...idle] = await fill();
   waiting!.socket.write(REQUEST.replace('/', '/slow'));
   await until('the request is there', () => held.length === 1);
-  // all others give way before
+  // all idle connections are closed first
   for (let i = 0; i < 2 * LIMIT; i++) await getIn(() => {});
   assert.ok(idle.every(({ isClosed }) => isClosed));
   assert.is(waiting!.isClosed, false);
@@ -98,7 +98,7 @@ test('many clients that wait for their answers do not hide those that say nothin
     join();
     return idle.every(({ isClosed }) => isClosed);
   });
-  // one look need not reach behind all that wait
+  // a look need not pass all waiting connections at once
   assert.ok(cut.refused <= 2, `${cut.refused} were turned away`);
   assert.ok(all.every(({ isClosed }) => !isClosed));
 });
@@ -112,7 +112,6 @@ test('clients that have only just come stay, and the new one is turned away', as
   assert.equal(cut, { ahead: 0, idle: 0, refused: 1 });
 });
 
-/** Another thread has so many connections. */
 function haveElsewhere(elsewhere: number): void {
   counts[1] = elsewhere;
 }
@@ -134,12 +133,11 @@ test.after.each(() => {
 });
 
 const NOTICE_MS = 50;
-/** Longer than any of these tests takes. */
 const TIMEOUT_MS = 20_000;
-/** More than the buffers of a connection take. */
+/** More than a connection's buffers hold. */
 const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
-/** A server on a port of its own, with its open connections, that is drained. */
+/** A server to be drained. */
 async function start(answer: RequestListener) {
   const connections = new Set<Socket>();
   let isClosing = false;
@@ -170,7 +168,7 @@ test('a request that came while this thread stood still is answered, however lat
   await once(client, 'message');
   const ended = end();
   client.postMessage('send');
-  // from here on nothing is read until the notice is over
+  // this thread reads nothing until the notice is over
   Atomics.wait(sent, 0, 0, TIMEOUT_MS);
   Atomics.wait(sent, 0, 1, 2 * NOTICE_MS);
   const [answer] = await once(client, 'message');
@@ -187,7 +185,7 @@ test('an answer that was begun is sent to its end, however slowly it is taken', 
   const idle = connect(port, '127.0.0.1');
   await once(idle, 'connect');
   const ended = end();
-  // closed with all that are idle
+  // draining closes idle connections
   await once(idle, 'close');
   let bytes = 0;
   client.on('data', (chunk: Buffer) => {

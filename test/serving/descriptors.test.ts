@@ -12,7 +12,6 @@ const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
 const limitedTest = existsSync('/proc/self/limits') ? test : test.skip;
 
-/** Starts a service with a limit of open files. */
 function serveWith(files: number, ...flags: string[]): Promise<Service> {
   const given = ['--snapshot', path, '--settle', '30ms', ...flags];
   return startService(given, {}, ['/bin/sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`]);
@@ -30,7 +29,7 @@ limitedTest('more connections than files may be open end nothing', async () => {
   await until('those beyond the limit are closed', () => {
     return lines.filter(({ isClosed }) => isClosed).length >= 200 - 8;
   });
-  // there is room for a build, and the timers of a second come by
+  // a build still finds descriptors, and so do the timers that run each second
   replaceFile(path, markedLines(2));
   await until('the new file is served', async () => (await count()) === countOf(2));
   await delay(1_100);
@@ -43,7 +42,7 @@ limitedTest('more connections than files may be open end nothing', async () => {
 
 limitedTest('a limit that takes a few of the connections is no warning', async () => {
   const { logs, stop } = await serveWith(296, '--max-connections', '250');
-  // whatever is logged beside it comes at once
+  // a warning would have been logged by now
   await stop();
   const [begun, ...others] = logs;
   assert.is(begun!['connections'], 208);

@@ -11,15 +11,15 @@ import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
-// more bytes than sockets hold: the reader's end decides how far an export comes
+// more bytes than sockets hold, so that the reader decides how far an export gets
 const POINTS = 1_000;
 const COMMENT = 'x'.repeat(16_000);
 const PATH = '/export/points.ndjson';
-/** Between two posts. */
+/** Pause between two posts. */
 const PAUSE_MS = 10;
 const folder = makeFolder();
 const snapshot = join(folder, 'points.waypost');
-/** How many points each snapshot has. */
+/** Points in each snapshot. */
 const sizes = [0, 1, 2, 3].map((i) => POINTS - i);
 for (const [i, count] of sizes.entries()) {
   const records = markedRecords(i, count).map((one) => point({ ...one, comment: COMMENT }));
@@ -31,7 +31,7 @@ const service = await startOwnService([
   ...['--snapshot', snapshot, '--settle', '0ms', '--compress', '--max-exports', `${MOST}`],
 ]);
 
-/** Begins an export, and takes nothing of it yet. */
+/** Begins an export without reading its body. */
 async function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
   const { port } = service;
   const request = get({ host: '127.0.0.1', port, path: PATH, headers, agent: false });
@@ -39,14 +39,14 @@ async function open(headers: Readonly<Record<string, string>> = {}): Promise<Inc
   return answer;
 }
 
-/** Takes all that comes. Throws where the stream breaks off. */
+/** Reads a body to its end. Throws where the stream breaks off. */
 async function read(answer: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of answer) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);
 }
 
-/** The value of a metric, named with its labels. */
+/** The value of a metric; the name includes labels. */
 async function metric(name: string): Promise<number> {
   const { text } = await service.get('/metrics');
   return Number(
@@ -63,7 +63,6 @@ function becomes(name: string, value: number): Promise<void> {
   return until(`${name} ${value}`, async () => (await metric(name)) === value);
 }
 
-/** Puts a snapshot in place of another. */
 function put(index: number): void {
   copyFileSync(join(folder, `${index}.waypost`), `${snapshot}.next`);
   renameSync(`${snapshot}.next`, snapshot);
@@ -92,7 +91,7 @@ test('a reader that leaves frees its place; beyond the bound there is 503', asyn
     await becomes('waypost_exports', 0);
   }
   assert.is(await metric(total('refused')), rounds);
-  // a system with large buffers may have taken all of one by then; the first test had one
+  // large socket buffers may hold a whole export; one more is the first test's
   const [left, whole] = [await metric(total('left')), await metric(total('whole'))];
   assert.ok(left >= 1 && left + whole === MOST * rounds + 1, `${left} left, ${whole} whole`);
   assert.is((await service.get(`${PATH}?bbox=24,60,25,61`)).status, 200);
@@ -120,7 +119,7 @@ test('each export is of one state, and that of a third old one is ended, beside 
       await delay(PAUSE_MS);
     }
   })();
-  // two of the first state
+  // with the first of the loop, two exports of the first state
   const answers = [await open()];
   for (const [i, exports] of [2, 3, 4, 3].entries()) {
     if (i > 0) {

@@ -7,7 +7,7 @@ import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../supp
 import { runCommand, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
-// a new cluster takes two seconds of the processor: these tests and those share one
+// importing these tests shares their cluster: a new one takes two seconds of CPU
 import { fleet } from './fleet.js';
 
 fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
@@ -28,7 +28,7 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   await until('some points', () => acknowledged.size > 50);
   process.kill(killed.pid, 'SIGKILL');
   const open = await Promise.all(clients);
-  // what was not answered is there once, whether the first try was or not
+  // posting unanswered keys again makes no second point
   for (const key of open) acknowledged.set(key, await post(other, key));
   const last = Math.max(...acknowledged.values());
   const back = await fleet.start(path, address);
@@ -71,7 +71,7 @@ fleet.check('a connection that is cut in the middle of a commit makes no point t
   const service = await fleet.start(snapshot(), fleet.database.address('postgres', proxy.port));
   for (let round = 0; round < 3; round++) {
     proxy.cutInCommit();
-    // without a key: only the name of the batch tells it
+    // without a key, only the name of the batch prevents a second point
     const fields = { lat: '1', lon: '2', comment: `cut-${round}` };
     const { status } = await service.get(LIST, jsonPost(fields));
     assert.is(status, 201);
@@ -95,7 +95,7 @@ fleet.check('a wait for a standby that is cancelled is no confirmation', async (
   let posting = Promise.resolve();
   await until('a wait is cancelled', async () => {
     if (last !== undefined) {
-      // the server may not have taken the setting yet
+      // posts again, because the server may not have applied the setting yet
       const key = `uncertain-${keys.length}`;
       keys.push(key);
       last = undefined;
@@ -124,7 +124,7 @@ fleet.check('what waits for a lock in vain does not stay in the database', async
       const rows = await sql`SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
       return pluck(rows, 'pid') as number[];
     };
-    // as a batch does whose standbys are gone
+    // holds the lock, like a batch whose standbys are gone
     await sql`BEGIN`;
     await sql`UPDATE waypost.state SET one = true`;
     assert.is((await postKeyed(service, 'key')).status, 503);
@@ -232,7 +232,7 @@ fleet.check('a start says what is wrong with the database, and never its passwor
   for (const secret of secrets) assert.not.ok(told.includes(secret));
 });
 
-/** What a process that cannot start with this journal says of it, and what it logs. */
+/** The error and the log of a process that cannot start with this journal. */
 async function failedStart(path: string, journal: string): Promise<[said: string, logged: string]> {
   const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
   const given = { WAYPOST_JOURNAL: journal, WAYPOST_LOG_LEVEL: 'debug' };
@@ -241,7 +241,7 @@ async function failedStart(path: string, journal: string): Promise<[said: string
   return [stderr, stdout];
 }
 
-/** The same of what opens the journal in such a process. */
+/** As {@link failedStart}, but only opens the journal, in this process. */
 async function failedOpening(
   snapshot: string,
   journal: string,

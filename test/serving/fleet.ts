@@ -8,12 +8,12 @@ import { FIRST_NOTE } from '../support/kept-posts.js';
 import type { OwnService } from '../support/own-service.js';
 import { assert, makeFolder, pluck, refusal, test, until } from '../support/uvu.js';
 
-/** The instances and the database of these tests and of those that import them. */
+/** Shared with the test files that import this one. */
 export const fleet: Instances = new Instances(test);
 
 const path = snapshot();
 let address: string;
-/** Two instances, of the first three tests. */
+/** Two instances, which the first three tests share. */
 let pair: OwnService[];
 
 fleet.check('what one instance accepts, every one answers, byte for byte', async () => {
@@ -27,7 +27,7 @@ fleet.check('what one instance accepts, every one answers, byte for byte', async
   const last = Number(headers['waypost-sequence']);
   assert.is(last, 61);
   await assertSame(pair, 1, 40, last);
-  // one that starts now has them from the journal, the others as they came
+  // a late instance reads the points from the journal, the others received them one by one
   const late = await fleet.start(path, address);
   await assertSame([...pair, late], 2, 40, last);
   assert.is((await keysIn(late, last)).length, 61);
@@ -77,7 +77,7 @@ fleet.check(
     const reload = ({ get }: Asking): Promise<unknown> =>
       get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
     for (const key of ['a', 'b', 'c']) await post(instances[0]!, key);
-    // while clocks catch up with one that was ahead, instances give the same times
+    // as while clocks catch up with one that was ahead: all points have the same time
     await fleet.database.ask((sql) => sql`UPDATE waypost.posts SET created_at = 1`);
     const { results } = (await instances[0]!.get(LIST)).json<Envelope>();
     const taken = results.find(({ comment }) => comment === 'b')!['id'] as number;
@@ -85,7 +85,7 @@ fleet.check(
     write(paths[0]!, next);
     await reload(instances[0]!);
     assert.equal(await keysIn(instances[0]!, 4), ['a', 'b', 'c', 'largest', 'upstream']);
-    // those with the old snapshot have the point under its new id, and nothing twice
+    // instances with the old snapshot have the moved point once, under its new id
     for (const one of instances.slice(1)) assert.equal(await keysWhen(one, 4), ['a', 'b', 'c']);
     await assertSame(instances.slice(1), 5, 10, 4);
     assert.is(await post(instances[1]!, 'd'), 5);
@@ -100,7 +100,7 @@ fleet.check(
   },
 );
 
-/** As {@link keysIn}, once the instance has built anew what it serves. */
+/** As {@link keysIn}, but waits longer for the sequence than one request does. */
 async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
   await until('the sequence is there', async () => {
     const headers = { 'Waypost-At-Least': String(sequence) };
@@ -131,7 +131,7 @@ fleet.check(
     await fleet.database.ask(
       (sql) => sql`UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3`,
     );
-    // as a million posts take longer than anything else
+    // a delay as of deleting a million posts
     await fleet.database.ask((sql) =>
       sql.unsafe(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
           'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';

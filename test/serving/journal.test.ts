@@ -46,7 +46,7 @@ test('by default the journal stands beside the snapshot, and is none', async () 
 
 test('where none can be made beside the snapshot, points are only read, and the log says so once', async () => {
   const folder = makeFolder();
-  // a folder of that name is in the way, which stops root as well
+  // a folder of the journal's name stops root, too
   mkdirSync(join(folder, 'waypost.journal'));
   assert.is(await open(folder), undefined);
   assert.equal([pluck(logs, 'msg'), pluck(logs, 'level')], [['points are only read'], [40]]);
@@ -56,7 +56,7 @@ test('where none can be made beside the snapshot, points are only read, and the 
 
 test('a journal that is there and cannot be written is not passed over', async () => {
   const folder = makeFolder();
-  // too long a name for the lock beside it, which stops root as well
+  // the name of the lock is too long, which stops root, too
   const snapshot = join(folder, 'n'.repeat(240));
   writeFileSync(snapshot, '');
   assert.is(await open(snapshot), undefined);
@@ -93,7 +93,7 @@ test('a start that fails ends the process, although it owns a journal by then', 
   const { code, stderr } = await runCommand([...flags, ...now], { WAYPOST_JOURNAL: '' });
   assert.is(code, 1);
   assert.match(stderr, new RegExp(`^waypost: .*${taken}\n$`));
-  // by what else it is made to fail, nothing is left that would keep a process alive
+  // after other failures nothing keeps the journal open
   for (const [given, reason] of [
     [['--snapshot', bad], /bad: begins with/],
     [['--snapshot', good, '--operations-port', port], /something else listens/],

@@ -33,10 +33,10 @@ function start(threads = 1): Lanes {
   return lanes;
 }
 
-/** One thread, which tests share. */
+/** A lane of one thread, which the tests share. */
 const one = start();
 
-/** Asks for a page of the list, as JSON or for people. */
+/** A question for a page of the list; `format` 0 is JSON, 1 is HTML. */
 function questionOf(generation: Generation, page: Partial<Query> = {}, format = 0): PageQuestion {
   const wanted = { filters: {}, ordering: 'id', page: 1, pageSize: 10, ...page };
   return {
@@ -49,7 +49,7 @@ function questionOf(generation: Generation, page: Partial<Query> = {}, format = 
   };
 }
 
-/** The status of the error that a question gets; undefined where it is answered. */
+/** The status of a question's error; undefined where it is answered. */
 async function statusOf(answer: Promise<LanePage>): Promise<number | undefined> {
   try {
     await answer;
@@ -87,7 +87,7 @@ test('a thread that has another generation answers all of it from that', async (
 
 test('a question that nobody waits for is given up, be it waiting or under way', async () => {
   await one.serve(first);
-  // a page for people of a thousand takes several milliseconds
+  // an HTML page of 1,000 records takes several milliseconds
   const questions = Array.from({ length: 3 }, () => questionOf(first, { pageSize: 1000 }, 1));
   const asked = questions.map((question) => one.ask(question));
   for (const { ended } of questions.slice(0, 2)) Atomics.store(ended, 0, 1);

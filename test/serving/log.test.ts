@@ -12,10 +12,7 @@ import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/**
- * All that a command writes; the service that it is ends well once it serves, and `use` has used
- * its port.
- */
+/** The output of a service's whole run; `use` may use its port before it is ended. */
 async function outputOf(
   command: string,
   args: readonly string[],
@@ -42,13 +39,13 @@ async function outputOf(
 const LINE =
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO {2}serving version=\S+ points=(?:1|3000) .*address=http:\S+/m;
 
-// all of 127.0.0.0/8 is this machine on Linux
+// on Linux, all of 127.0.0.0/8 is this machine
 const OTHER = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
 const STRANGE = join(makeFolder(), 'points.ndjson');
 const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
 writeFileSync(STRANGE, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
 
-/** Runs a command on a terminal, where there is one to be had. */
+/** Runs a command on a terminal where `script` is installed, else with the terminal's format. */
 function onTerminal(args: readonly string[], use?: (port: string) => Promise<void>) {
   if (!hasScript) return outputOf(process.execPath, [...args, '--log-format', 'text'], use);
   const serve = [process.execPath, ...args].map((one) => `"${one}"`).join(' ');
@@ -101,7 +98,7 @@ test('no address at all, or none of this machine, is refused by name', async () 
   for (const [host, reason] of [
     ['', none],
     [' ', none],
-    // kept for documentation: nobody has it
+    // reserved for documentation
     ['203.0.113.1', /^Cannot listen on 203\.0\.113\.1:0: [^\n]+$/],
   ] as const) {
     const where = { host, port: 0, listenTimeout: 0 };

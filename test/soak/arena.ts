@@ -12,17 +12,17 @@ import { MAIN } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
 import { until } from '../support/wait.js';
 
-/** A service under siege: two threads, a watched folder, and a disk too small for its log. */
+/** A service to attack: two threads, a watched folder, and a disk too small for its log. */
 export interface Arena {
   readonly port: number;
   /** The folder whose newest whole snapshot is served. */
   readonly folder: string;
   readonly notifications: string;
-  /** Why the log goes straight to /dev/full instead of a small disk; undefined when it does not. */
+  /** Why the log goes to /dev/full instead of a small disk; undefined when it does not. */
   readonly withoutDisk: string | undefined;
-  /** The process that serves, below the supervisor. */
+  /** The supervisor's child, which serves. */
   pid(): number;
-  /** Bytes of memory of all its processes. */
+  /** Memory of all processes, in bytes. */
   memory(): number;
   /** Puts the next good snapshot in place and returns its mark. */
   putNext(write?: (path: string, content: Buffer) => void | Promise<void>): Promise<number>;
@@ -30,27 +30,27 @@ export interface Arena {
   served(what: string): Promise<void>;
   ready(): Promise<Ready>;
   metric(pattern: RegExp): Promise<number>;
-  /** Empties the disk of the log; returns what was on it. */
+  /** Empties the log; returns what it held. */
   emptyLog(): string;
-  /** What the service wrote to standard error, such as the last words of Node. */
+  /** What the service wrote to standard error, such as Node's fatal errors. */
   lastWords(): string;
-  /** Ends the service; resolves with its exit code. */
+  /** Stops the service; resolves with its exit code. */
   stop(): Promise<number | null>;
 }
 
 export const NOTIFICATION: string = JSON.stringify(notification(1, 'x'.repeat(60)));
 
-/** A machine that is busy with an attack needs its time. */
+/** Long, because attacks keep the machine busy. */
 const PATIENCE_MS = 120_000;
 const LOG_DISK = 'size=128k';
-/** Small enough for a build to run out of it, and plenty for all else. */
+/** A build can exhaust this heap, and nothing else does. */
 const HEAP = '--max-old-space-size=64';
 const FLAGS = ['--workers', '2', '--settle', '50ms', '--access-log', '100'];
-/** Why what is newest is not served is told to an admin alone. */
+/** The admin token: only admins are told why the newest file is not served. */
 const ADMIN = 'soak';
-/** A machine that is busy with other work makes the event loop late, too: nobody is turned away. */
+/** Turns nobody away: other work on the machine delays the event loop, too. */
 const PATIENT = ['--max-loop-delay', '0'];
-/** Few enough for one attacker to take them all. */
+/** One attacker can take all connections. */
 const LIMITS = ['--max-connections', '1000', '--request-timeout', '10s'];
 
 /** Starts the service on a folder with one good snapshot. */
@@ -109,7 +109,7 @@ export async function openArena(): Promise<Arena> {
     },
     served(text) {
       const isServed = async (): Promise<boolean> => {
-        // where descriptors are short, this connection is reset as others are
+        // this connection may be reset, too, while descriptors are short
         const now = await ready().catch(() => undefined);
         return now?.points === countOf(mark);
       };

@@ -67,7 +67,7 @@ test('spreads, and ratios of neighbouring rounds', () => {
   assert.ok(Math.abs(spread.deviation - 2.582) < 0.001);
   assert.is(spreadOf([3]).deviation, 0);
   assert.throws(() => spreadOf([]), /at least one round/);
-  // the machine was twice as fast in the second round: for both
+  // the second round was twice as fast for both
   assert.is(ratiosOf([10, 20], [20, 40]).deviation, 0);
   assert.is(ratiosOf([10, 20], [20, 40, 99]).median, 0.5);
 });
@@ -78,7 +78,7 @@ test('an open loop counts from when a request was due, a closed one from when it
   const open = await openLoop({ ...load, rate: 100 });
   assert.is(open.requests, 150);
   assert.equal(open.errors, {});
-  // for a third of the time nothing was answered
+  // the server paused for a third of the time
   assert.ok(open.latencies.percentiles['75']! > 50, JSON.stringify(open.latencies));
   assert.ok(open.latencies.max > 500);
 });
@@ -115,7 +115,7 @@ test('all rivals of bench/query find what the engine finds, and one that does no
   assert.match(problem!, /box: naive scan finds \d+ instead of \d+ to \d+/);
 });
 
-/** A server that answers at once, but for one long pause. */
+/** A server that answers at once, except in one long pause. */
 async function stalling(milliseconds: number): Promise<string> {
   let until = 0;
   let requests = 0;
@@ -127,7 +127,7 @@ async function stalling(milliseconds: number): Promise<string> {
   return `http://127.0.0.1:${await listen(server)}`;
 }
 
-/** The answer to a question, unless it costs more than a question may at once. */
+/** The answer to a question; undefined where it costs more than its budget. */
 function atOnce(engine: Engine, query: Query): PageRows | undefined {
   try {
     return engine.run(query, undefined, undefined, new Budget(AT_ONCE));
@@ -139,7 +139,7 @@ function atOnce(engine: Engine, query: Query): PageRows | undefined {
 
 /** Milliseconds for which a question holds a thread. */
 function held(engine: Engine, query: Query): number {
-  // other processes take time of the clock, this one's other threads that of the processor
+  // other processes inflate wall time, this process's other threads CPU time: the lesser counts
   const began = performance.now();
   const before = process.cpuUsage();
   atOnce(engine, query);
@@ -149,9 +149,9 @@ function held(engine: Engine, query: Query): number {
 
 const MANY_POINTS = 200_000;
 const QUESTIONS = 500;
-/** Milliseconds of the processor: the budget has one, a slow core takes 6, and all points 30. */
+/** Milliseconds of CPU: the budget of one takes a slow core 6, reading all points 30. */
 const MOST_HELD = 12;
-/** A hiccup of the machine, or code that V8 has yet to compile, must not make a finding. */
+/** Tries: a pause of the machine, or code that V8 has yet to compile, must not be a finding. */
 const TIMES = 40;
 
 test('no random question holds a thread for long, on points laid out to be slow either', async () => {
@@ -162,7 +162,7 @@ test('no random question holds a thread for long, on points laid out to be slow 
   }
 });
 
-/** Random questions that hold a thread for long each time. */
+/** The random questions that hold a thread for long at every try. */
 function slowQuestions(dataset: Dataset, circles: readonly Circle[]): Query[] {
   const engine = new Engine(dataset);
   const notes = notesOf(dataset);
@@ -170,7 +170,7 @@ function slowQuestions(dataset: Dataset, circles: readonly Circle[]): Query[] {
     const { filters, ordering, pageOf } = randomQuestion(1, i, notes);
     const circle = filters.circle && circles[i % (2 * circles.length)];
     const all = { filters: circle === undefined ? filters : { ...filters, circle }, ordering };
-    // to count the matches may take half a second
+    // counting without a budget may take half a second
     const first = atOnce(engine, { ...all, page: 1, pageSize: 1 });
     return { ...all, ...pageOf(first?.count ?? dataset.count) };
   });
@@ -178,7 +178,7 @@ function slowQuestions(dataset: Dataset, circles: readonly Circle[]): Query[] {
   return asked.filter((query) => times.every(() => held(engine, query) >= MOST_HELD));
 }
 
-/** Places and times of some points, which questions are then asked about. */
+/** Places and times of 1,000 points, for questions about them. */
 function notesOf({ coords, count, byCreatedAt, byModifiedAt }: Dataset): Note[] {
   return Array.from({ length: 1_000 }, (_, i) => {
     const row = Math.floor((i * count) / 1_000);

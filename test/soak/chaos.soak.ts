@@ -12,11 +12,10 @@ import { assert, makeFolder, test, testUnless, until } from '../support/uvu.js';
 const SETTLE = ['--settle', '100ms', '--admin-token', 'secret'];
 const ADMIN = { Authorization: 'Bearer secret' };
 const isRoot = process.getuid?.() === 0;
-/** Starts a command of root's that has to mind permissions, as everyone else's. */
+/** Starts a command of root without root's privileges, so that file permissions apply. */
 const WITHOUT_PRIVILEGES = ['setpriv', '--bounding-set=-all', '--inh-caps=-all'];
 let mark = 1;
 
-/** A service of a first snapshot in a folder of its own. */
 async function begin(launcher: readonly string[] = []): Promise<[service: Service, path: string]> {
   const folder = makeFolder();
   chmodSync(folder, 0o755);
@@ -25,7 +24,7 @@ async function begin(launcher: readonly string[] = []): Promise<[service: Servic
   return [await startService(['--snapshot', path, ...SETTLE], {}, launcher), path];
 }
 
-/** Waits until the service refuses what was done to its file, and says so everywhere. */
+/** Waits until the service has refused its file, and reports that everywhere. */
 async function refuses(service: Service, what: string, reason: RegExp): Promise<void> {
   const wanted = async (): Promise<boolean> =>
     reason.test((await readyOf(service, ADMIN)).reason ?? '');
@@ -42,7 +41,7 @@ async function refuses(service: Service, what: string, reason: RegExp): Promise<
   assert.ok(metrics.value('waypost_reloads_total', { outcome: 'failed' }) >= 1, what);
 }
 
-/** Puts the next good file in place and waits until it is served, and nothing is stale. */
+/** Puts the next good file in place and waits until it is served and not stale. */
 async function recovers(service: Service, path: string, what: string): Promise<void> {
   replaceFile(path, markedLines(++mark));
   await until(`recovery from ${what}`, async () => {
@@ -116,7 +115,7 @@ testUnless(cannotLaunch, 'a file and a folder without permission leave the old d
 test('a disk that fills up leaves the old data', async () => {
   const disk = makeFolder();
   const hasTmpfs = isRoot && spawnSync('mount', tmpfs(disk)).status === 0;
-  // without a file system of its own, a limit on the size of files does the same to the writer
+  // without a small file system, a limit on the size of files stops the writer, too
   const limit = hasTmpfs ? 'true' : 'ulimit -f 400';
   try {
     chownSync(disk, process.getuid!(), process.getgid!());

@@ -8,12 +8,12 @@ import { markedLines, replaceFile } from '../support/marked.js';
 import { until } from '../support/wait.js';
 import { type Arena, NOTIFICATION } from './arena.js';
 
-/** Something that goes wrong around a service, and is put right again. */
+/** A fault around a service, which `run` ends again. */
 export interface Fault {
   readonly name: string;
-  /** Whether new connections may be reset meanwhile. */
+  /** Whether new connections may be reset during the fault. */
   readonly mayDrop?: boolean;
-  /** Why it cannot be tried here. */
+  /** Why the fault cannot be tried here. */
   readonly skipped?: string | undefined;
   run(arena: Arena): Promise<void>;
 }
@@ -46,7 +46,7 @@ const reloads: Fault = {
       await arena.putNext(async (path, content) => {
         const half = content.lastIndexOf('\n', content.length / 2) + 1;
         writeFileSync(path, content.subarray(0, half));
-        // longer than a file must hold still
+        // longer than --settle
         await delay(150);
         appendFileSync(path, content.subarray(half));
       });
@@ -72,7 +72,7 @@ const fullDisk: Fault = {
 
 const descriptors: Fault = {
   name: 'no descriptors left',
-  // the system closes connections that nobody can accept
+  // the system closes connections that the service cannot accept
   mayDrop: true,
   skipped: spawnSync('prlimit', ['--version']).status === 0 ? undefined : 'prlimit is missing',
   async run(arena) {
@@ -116,7 +116,7 @@ const memory: Fault = {
       NOTIFICATION.replace('"id":1,', `"id":${i + 1},`),
     );
     replaceFile(arena.notifications, `${many.join('\n')}\n`);
-    // an attack may let other builds fail meanwhile
+    // the reason is checked, because builds may also fail by attacks
     const hasFailed = async () => (await arena.ready()).reason?.includes('memory') === true;
     await until('a build fails', hasFailed, 180_000);
     replaceFile(arena.notifications, `${NOTIFICATION}\n`);
@@ -125,5 +125,4 @@ const memory: Fault = {
   },
 };
 
-/** Every fault, none of which a client should notice. */
 export const FAULTS: readonly Fault[] = [reloads, fullDisk, descriptors, stops, memory];

@@ -62,30 +62,30 @@ const KINDS = [
 ] as const;
 type Kind = (typeof KINDS)[number];
 
-/** What accidents happen to. */
+/** The processes that accidents happen to, and what clients found. */
 interface World {
-  /** The first one takes writes, the others follow it. */
+  /** The first is the primary, the others are standbys. */
   nodes: Database[];
   readonly proxies: readonly CuttingProxy[];
   readonly instances: Service[];
   readonly path: string;
   readonly random: Random;
-  /** The sequence of each key that was answered with 201. */
+  /** The sequence of each key whose post was answered with 201. */
   readonly acknowledged: Map<string, number>;
   readonly wrong: string[];
 }
 
 /**
- * Has clients post through three instances to three servers, one accident a round, drawn by a seed.
- * Asserts after each that every acknowledged point is on every instance once and that all give the
- * same answers, and that no read failed at any time.
+ * Has clients post through three instances to three servers, with a random accident each round.
+ * Asserts after each round that every instance has every acknowledged point once and gives the same
+ * answers, and that no read failed.
  */
 async function sufferAccidents(seed: number, rounds: number, clients: number): Promise<void> {
   const withDisks = canMount();
   const world = await begin(new Random(seed, 'point'), withDisks);
   let kinds: Kind[] = [];
   for (let round = 0; round < rounds; round++) {
-    // every kind once before one comes again
+    // every kind comes once before any is repeated
     if (kinds.length === 0) kinds = KINDS.filter((one) => one !== 'disk' || withDisks);
     const [kind] = kinds.splice(world.random.int(kinds.length), 1) as [Kind];
     const end = new AbortController();
@@ -126,7 +126,7 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
   async instance(world) {
     const at = world.random.int(world.instances.length);
     const { logs, pid, ended } = world.instances[at]!;
-    // the supervisor, and the process that it keeps alive
+    // kills the supervisor and its child
     process.kill(pid, 'SIGKILL');
     const serving = logs.findLast(({ msg }) => msg === 'serving')!;
     process.kill(serving['pid'] as number, 'SIGKILL');
@@ -159,7 +159,7 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
       return (await postKeyed(world.instances[0]!, 'full').catch(() => undefined))?.status === 503;
     });
     primary!.emptyDisk();
-    // it may have ended, or still be ending
+    // the server may have ended, or still be ending
     await primary!.stop('SIGINT');
     await start(world, primary!);
   },
@@ -186,7 +186,7 @@ async function begin(random: Random, withDisks: boolean): Promise<World> {
   return world;
 }
 
-/** Starts a server, whose commits wait for one of the others. */
+/** Starts a server whose commits wait for one of the others. */
 async function start({ nodes }: World, node: Database): Promise<void> {
   const names = nodes.map(({ port }) => `n${port}`).join(', ');
   await node.start([`synchronous_standby_names=ANY 1 (${names})`]);
@@ -197,14 +197,14 @@ function startInstance({ nodes, proxies, path }: World): Promise<Service> {
   return startService(['--snapshot', path, '--workers', '2'], { WAYPOST_JOURNAL: journal });
 }
 
-/** The address of servers that are reached by way of proxies. */
+/** The address of the servers behind the proxies. */
 function addressBehind(node: Database, proxies: readonly CuttingProxy[]): string {
   const { username, password } = new URL(node.address());
   const hosts = proxies.map(({ port }) => `127.0.0.1:${port}`).join();
   return `postgres://${username}:${password}@${hosts}/postgres`;
 }
 
-/** Posts points until it is told to stop, each by its key until it is acknowledged. */
+/** Posts points until aborted, each again and again until it is acknowledged. */
 async function postOn(world: World, name: string, signal: AbortSignal): Promise<void> {
   const { acknowledged, instances, wrong } = world;
   for (let count = 0, turn = 0; !signal.aborted; count++) {
@@ -224,7 +224,7 @@ async function postOn(world: World, name: string, signal: AbortSignal): Promise<
   }
 }
 
-/** Reads a point from another instance, which may not have it within a second. */
+/** Reads a point from another instance, which may answer 503 until it has the point. */
 async function readBack(
   { get }: Service,
   id: number,
@@ -239,7 +239,7 @@ async function readBack(
   }
 }
 
-/** Reads without a wish: that never fails while the instance runs. */
+/** Reads that wait for no sequence, which must never fail while the instance runs. */
 async function readOn({ instances, wrong }: World, signal: AbortSignal): Promise<void> {
   for (let turn = 0; !signal.aborted; turn++) {
     const reply = await instances[turn % 3]!.get(`${LIST}?page_size=5`).catch(() => undefined);

@@ -13,19 +13,18 @@ import { assert, test, until } from '../support/uvu.js';
 import { type Arena, openArena } from './arena.js';
 import { FAULTS, type Fault } from './faults.js';
 
-/** Set it to repeat a run. */
 const SEED = Number(process.env['SOAK_SEED'] ?? Date.now() % 1_000_000);
 /** Attacks beside each fault. */
 const AT_ONCE = 3;
-/** How long each attack goes on beside the clients. */
+/** Duration of each attack. */
 const ATTACK_MS = 800;
 const LONGEST_SECONDS = 120;
-/** Ordinary clients may wait, on a machine that is busy, but are answered. */
+/** Long: on a busy machine ordinary clients may wait, but must be answered. */
 const PATIENCE_MS = 60_000;
-/** Memory of the end beside that after every attack was there once. */
+/** Memory at the end, as a multiple of that after each attack was made once. */
 const MOST_GROWTH = 1.3;
 const random = benchRandom(SEED, 400);
-/** Posts would change how many points there are: the benches attack with them. */
+/** Without posts, which would change the count of points; benches attack with posts. */
 const ATTACKING = ATTACKS.filter(({ isPosting }) => isPosting !== true);
 let arena: Arena;
 let loads: Load[] = [];
@@ -44,7 +43,7 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
   return items.map(() => left.splice(random.int(left.length), 1)[0]!);
 }
 
-/** Ordinary clients: some that keep their connections, some that open one a request. */
+/** Starts clients that keep their connections, and clients that open one a request. */
 async function startClients(): Promise<void> {
   const { port } = arena;
   const kinds = [false, true].map((fresh) =>
@@ -53,7 +52,7 @@ async function startClients(): Promise<void> {
   loads = await Promise.all(kinds);
 }
 
-/** Ends the ordinary clients and checks that nothing went wrong for them. */
+/** Ends the ordinary clients and checks that none had a failure. */
 async function endClients(what: string, { mayDrop = false }: Partial<Fault> = {}): Promise<void> {
   const ending = loads;
   loads = [];
@@ -121,7 +120,7 @@ test('ordinary clients notice neither attacks nor faults, and memory stays flat'
   );
 });
 
-/** Removes what the attack with snapshots left. */
+/** Removes the files of the attack with snapshots. */
 function removeJunk(): void {
   for (const name of readdirSync(arena.folder)) {
     if (name.startsWith('junk-')) rmSync(join(arena.folder, name));

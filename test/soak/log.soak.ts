@@ -11,7 +11,7 @@ import { assert, test, until } from '../support/uvu.js';
 const LIST = '/rest/map_data_points/?page_size=1';
 const children: ChildProcess[] = [];
 
-/** A service whose log goes to `stdout` and is not read. */
+/** Starts a service whose log goes to `stdout`, which nobody reads. */
 async function start(
   stdout: 'pipe' | number,
   ...flags: string[]
@@ -44,7 +44,7 @@ const hasFull = existsSync('/dev/full');
   assert.ok(before >= 1, 'that it serves');
   for (let i = 0; i < 5; i++) assert.is((await service.get(LIST)).status, 200);
   assert.is(await dropped(service), before + 5);
-  // the supervisor has something to say, too
+  // the supervisor's own lines are lost, too
   const { text } = await service.get('/metrics');
   const began = Number(/^process_start_time_seconds (\S+)/m.exec(text)![1]);
   process.kill(servingProcess(child), 'SIGKILL');
@@ -56,7 +56,7 @@ const hasFull = existsSync('/dev/full');
   assert.equal(await once(child, 'exit'), [0, null]);
 });
 
-/** The one process below. */
+/** The supervisor's only child. */
 function servingProcess({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 }
@@ -109,7 +109,6 @@ const TIMEOUT_MS = 2_000;
 const LARGE_LIST = '/rest/map_data_points/?page_size=100';
 const lines: Line[] = [];
 
-// times are measured here; on a busy machine it might turn requests away (operations.test.ts)
 const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
 const service = await startService(flags);
 
@@ -119,7 +118,7 @@ function open(): Line {
   return line;
 }
 
-/** Asks as others do, and returns the median time of an answer. */
+/** The median time of an ordinary client's answers, in milliseconds. */
 async function median(): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 21; i++) {
@@ -158,13 +157,13 @@ test('200 clients that send a byte a second get 408, and nobody waits for them',
 });
 
 test('thousands of idle connections cost the others nothing', async () => {
-  // both ends are files of this machine; some are left for all else
+  // each connection takes descriptors in both processes; 500 are left for other files
   const { soft } = openFileLimit();
   const wanted = Math.min(10_000, soft - 500);
   const clients: Line[] = [];
   for (let opened = 0; opened < wanted; ) {
     const batch = Array.from({ length: Math.min(500, wanted - opened) }, open);
-    // one request each: a connection that never sends any is closed before long
+    // one request each: connections that never send one are closed early
     for (const { socket } of batch) socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
     await until('they are answered', () => batch.every(({ answer }) => answer !== ''));
     clients.push(...batch);
@@ -206,7 +205,7 @@ test('clients that do not read their answers are held apart from the others', as
     socket.write(request.repeat(40));
   }
   assert.ok((await median()) < TIMEOUT_MS);
-  // one that comes back gets all of it, in order
+  // a client that reads again gets all answers, in order
   const [patient] = clients;
   patient!.socket.resume();
   const answers = (): number => patient!.answer.split('HTTP/1.1 200 OK\r\n').length - 1;

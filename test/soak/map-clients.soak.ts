@@ -11,7 +11,7 @@ import { decodeTile } from '../support/tiles.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
-/** What stands in the page's code between one filter and the next. */
+/** The comment between two filters in the code of the page. */
 const NEXT_FILTER = '// another filter, at once\n';
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript',
@@ -19,20 +19,19 @@ const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css',
 };
 
-/** A record of the list. */
 interface Note {
   readonly id: number;
   readonly lon: string;
   readonly lat: string;
 }
 
-/** What a section of the page on maps shows in JavaScript, to be put to this service. */
+/** The JavaScript in a section of docs/maps.md, with addresses of this service. */
 function snippets(title: string, { site }: Site): string[] {
   const found = section(read('docs/maps.md'), title).matchAll(/^```js\n(.*?)^```/gms);
   return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
 }
 
-/** Serves a page, and the files of installed packages to it, while it is looked at. */
+/** Opens a page, and serves the files of installed packages to it. */
 async function visitPage(
   visitor: Visitor,
   { site }: Site,
@@ -48,7 +47,7 @@ async function visitPage(
   await visitor.visit([files, site], look);
 }
 
-/** A note that matches a query and has no neighbour within a kilometre that does. */
+/** A note that matches a query and has no other match within a kilometre. */
 async function loneNote(service: Site, query: string): Promise<Note> {
   const { results } = (
     await service.get(`${LIST}?page_size=1000&fields=id,lon,lat&${query}`)
@@ -60,7 +59,7 @@ async function loneNote(service: Site, query: string): Promise<Note> {
   throw new Error(`no note of ${query} is alone`);
 }
 
-/** The first answer to a page that asks for a tile with a filter. */
+/** Resolves once the page has the first tile with a filter. */
 function tileOf(page: Page, site: string, filter: string): Promise<void> {
   const isTile = (url: string): boolean =>
     url.startsWith(`${site}/tiles/`) && url.endsWith(`?${filter}`);
@@ -69,7 +68,7 @@ function tileOf(page: Page, site: string, filter: string): Promise<void> {
     .then((answer) => {
       assert.ok([200, 204].includes(answer.status()), `${answer.status()} ${answer.url()}`);
     });
-  // a page that fails before this is awaited says itself why
+  // a page that fails before this is awaited reports its own error
   answered.catch(() => {});
   return answered;
 }
@@ -100,7 +99,7 @@ browserTest('the lines for MapLibre draw tiles, and then others', async (visitor
   });
 });
 
-/** A map of the whole world, which one tile covers. */
+/** A map of the whole world, covered by one tile. */
 const MAPLIBRE = `<!doctype html>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="maplibre-gl/dist/maplibre-gl.css">
@@ -116,7 +115,7 @@ const draw = async () => {
 Object.assign(globalThis, { map, drawn: draw() });
 </script>`;
 
-/** What MapLibre has drawn: points of each cluster, and ids of single points. */
+/** What MapLibre has drawn: counts of clusters, and ids of single points. */
 const DRAWN = `(() => {
   const shown = (layer) => map.queryRenderedFeatures({ layers: [layer] });
   const ascending = (values) => values.sort((a, b) => a - b);
@@ -139,7 +138,7 @@ browserTest('the lines for Leaflet draw tiles, and then others', async (visitor,
       const { lon, lat } = note;
       await page.evaluate(`map.setView([${lat}, ${lon}], 14, { animate: false })`);
       const answered = tileOf(page, service.site, filter);
-      // the code of the page declares what the next lines use
+      // the next snippet uses declarations of the first
       await page.addScriptTag({ content: lines });
       await page.waitForFunction('!layer.isLoading()');
       assert.equal(await page.evaluate(AT_CENTRE), { ids: [note.id], color: '194,65,12,255' });
@@ -156,7 +155,7 @@ const LEAFLET = `<!doctype html>
 <script src="protomaps-leaflet/dist/protomaps-leaflet.js"></script>
 <script>const map = L.map('map', { attributionControl: false });</script>`;
 
-/** Ids of the notes in the middle of Leaflet's map, and the colour that is drawn there. */
+/** Ids of the notes in the middle of Leaflet's map, and the colour drawn there. */
 const AT_CENTRE = `(() => {
   const { lat, lng } = map.getCenter();
   const found = [...layer.queryTileFeaturesDebug(lng, lat).values()].flat();

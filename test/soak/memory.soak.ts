@@ -27,7 +27,7 @@ test('blocks are full by bytes', async () => {
   assert.equal(await countsOf(path), [67, 67, 16]);
 });
 
-/** What drain-worker.ts finds; a worker whose heap is full ends with an error. */
+/** Runs drain-worker.ts; rejects when the worker's heap is full. */
 function drain(name: string): Promise<{ count: number; largestBatch: number }> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('../support/drain-worker.js', import.meta.url), {
@@ -39,13 +39,13 @@ function drain(name: string): Promise<{ count: number; largestBatch: number }> {
   });
 }
 
-/** Records beside the 100,000, by the kind of file. */
+/** Rows beyond 100,000, by kind of file. */
 const RESTS = { ndjson: 0, json: 1, 'json envelope': 1, geojson: 1, csv: 0, msgpack: 0 };
 for (const [name, rest] of Object.entries({ ...RESTS, 'msgpack array': 0 })) {
   test(`${name}: 100,000 records pass through a heap that holds few of them`, async () => {
     const { count, largestBatch } = await drain(name);
     assert.is(count, 100_000 + rest);
-    // a batch is what came in a chunk
+    // a batch holds the rows of a chunk
     assert.ok(largestBatch <= 201, `${largestBatch} at once`);
   });
 }
@@ -58,14 +58,14 @@ test('what is beside the list of a JSON document takes no memory, but has its li
 test('a file that gunzips to far more than its size is read in pieces', async () => {
   const path = join(makeFolder(), 'points.gz');
   const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
-  // gzip files may be put together: two records, 100 MB of blank lines between them
+  // gzip files may be concatenated: 100 MB of blank lines between two records
   const blank = gzipSync(`${' '.repeat(99_999)}\n`.repeat(40));
   writeFileSync(path, Buffer.concat([line(1), ...Array(25).fill(blank), line(2)]));
   assert.ok(statSync(path).size < 1e6);
   assert.equal(await countsOf(path), [2]);
 });
 
-/** The number of points in each block, none of them over the limit of bytes. */
+/** Asserts that each block is within the limit of bytes; returns its number of points. */
 async function countsOf(path: string): Promise<number[]> {
   const counts: number[] = [];
   const reader = await openSnapshot(path, {});

@@ -22,10 +22,10 @@ import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 
-/** What npm says where it reaches no registry. */
+/** npm's errors when it reaches no registry. */
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|network/;
 
-/** Runs npm; its output, or undefined where it needs a registry and reaches none. */
+/** The output of npm; undefined where it needs a registry and reaches none. */
 async function npm(folder: string, args: readonly string[]): Promise<string | undefined> {
   try {
     const flags = ['--loglevel=error', '--fetch-retries=0', '--fetch-timeout=20000'];
@@ -41,7 +41,7 @@ async function npm(folder: string, args: readonly string[]): Promise<string | un
 const home = makeFolder();
 const [source, target] = [join(home, 'source'), join(home, 'target')];
 
-// a copy: packing puts other documents in place, while other tests read these
+// packed from a copy: packing replaces documents, which other tests read
 const PACKED = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'assets', 'docs', 'deploy'];
 for (const name of PACKED) {
   cpSync(join(ROOT, name), join(source, name), { recursive: true });
@@ -88,12 +88,12 @@ test('the package has a README of its own, and the repository keeps its document
   }
 });
 
-/** What an installation has beside the package. */
+/** Packages that are installed with this one. */
 const NEEDED = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies;
 
 test('every static file of the pages is in the package, whatever else is installed', () => {
   for (const [name, from] of PATHS) {
-    // packing copies what is in no package that is needed
+    // packing copies files of packages that are not installed with this one
     const path = relative(ROOT, from).replace('node_modules/maplibre-gl/dist', 'dist/src/browser');
     const [, needed] = /^node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path) ?? [];
     const isThere =

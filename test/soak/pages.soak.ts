@@ -11,7 +11,7 @@ import { startService } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
-/** Every kind of page, and what brings it about. */
+/** Every kind of page, and how to open it. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'the resources': (page) => page.goto('/rest/'),
   'the list': (page) => page.goto(`${LIST}?page_size=20`),
@@ -56,7 +56,7 @@ for (const [screen, options] of Object.entries(SCREENS)) {
   });
 }
 
-/** Rules that Swagger UI 5 breaks: pale texts, buttons in buttons, a choice without a label. */
+/** Rules that Swagger UI 5 breaks: pale texts, nested buttons, a select without a label. */
 const OF_THE_VIEWER = ['color-contrast', 'nested-interactive', 'select-name'];
 
 browserTest('the viewer has no faults but those of its package', async (visitor, { site }) => {
@@ -71,7 +71,7 @@ browserTest('the viewer has no faults but those of its package', async (visitor,
   });
 });
 
-/** Seconds of the processor that a page of so many points takes; the clock goes on while others work. */
+/** CPU seconds that a page of `points` takes; wall time would include other processes. */
 async function secondsToShow(page: Page, points: number): Promise<number> {
   const tools = await page.context().newCDPSession(page);
   await tools.send('Performance.setTimeDomain', { timeDomain: 'threadTicks' });
@@ -88,7 +88,7 @@ async function secondsToShow(page: Page, points: number): Promise<number> {
 browserTest('a page of 1,000 points is no burden', async (visitor, { site }) => {
   await visitor.visit([site], async (page) => {
     const [few, many] = [await secondsToShow(page, 100), await secondsToShow(page, 1000)];
-    // 1 to 2.5, in tasks of a tenth at most; a slower machine is slower for both
+    // usually 1 to 2.5 s, in tasks below 0.1 s; a ratio, because a slow machine slows both
     assert.ok(few > 0 && many < 15 * few, `${few} and ${many} s`);
   });
 });
@@ -99,7 +99,7 @@ const GREEN = await sharp({
   .png()
   .toBuffer();
 
-/** Opens the map of a list that matches nothing, and tells which share of it is green. */
+/** Opens the map of a list without matches; returns the share of its pixels that is green. */
 async function greenShare(page: Page): Promise<number> {
   await page.goto(`${LIST}?bbox=24,60,25,61&status=NONE`);
   await page.waitForSelector('#map[data-state=idle]');
@@ -128,7 +128,7 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
   });
   const service = await startService(['--tile-url', `${tiles}/{z}/{x}/{y}.png`]);
   const site = `http://127.0.0.1:${service.port}`;
-  // without the setting, no request leaves for another host
+  // without the setting, no request goes to another host
   await visitor.visit([shared.site], async (page) => {
     assert.is(await greenShare(page), 0);
   });
@@ -161,7 +161,7 @@ const AREA = 'bbox=24.9,60.1,25,60.2';
 const SINCE = '2023-05-01T00:00:00Z';
 const SHOWN = 'http://127.0.0.1:8080';
 
-/** The features that a description by ogrinfo counts, layer by layer. */
+/** Feature counts by layer, from ogrinfo's output. */
 function countsIn(description: string): number[] {
   return [...description.matchAll(/^Feature Count: (\d+)$/gm)].map(([, count]) => Number(count));
 }

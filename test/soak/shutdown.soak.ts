@@ -7,7 +7,7 @@ import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
-/** Sends the signal and waits for the end; returns the exit code and how long it took. */
+/** Sends a signal and waits for the exit; returns the exit code and the milliseconds it took. */
 async function end(
   service: Service,
   signal: NodeJS.Signals,
@@ -18,7 +18,6 @@ async function end(
   return [code, performance.now() - began];
 }
 
-/** A connection to a port of this machine, once it is open. */
 function opened(port: number): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => resolve(socket));
@@ -36,11 +35,11 @@ async function isRefused(port: number): Promise<boolean> {
   );
 }
 
-/** Connections that are used again and again, and that are opened for one request each. */
+/** Connections that are kept, and connections that are opened for one request each. */
 const KEPT = 6;
 const FRESH = 3;
 
-/** Ends a service of a marked snapshot while requests come in, and checks that none was lost. */
+/** Ends a service under load, and asserts that no request was lost. */
 async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: string): Promise<void> {
   const service = await startService(['--snapshot', path, '--workers', workers]);
   const { port } = service;
@@ -50,7 +49,7 @@ async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: strin
 
   const [code, took] = await end(service, signal);
   assert.is(code, 0);
-  // not for as long as requests may take
+  // less than --request-timeout
   assert.ok(took < 9_000, `${took} ms`);
   assert.ok(await isRefused(port));
   await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
@@ -60,7 +59,7 @@ async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: strin
   ] as const) {
     const { failures, failed, dropped } = await load.end();
     assert.equal([failures, failed], [[], 0]);
-    // in the queue of the system when the port was closed, each once: nobody had accepted them
+    // dropped from the system's queue, at most once each: the service had not accepted them
     assert.ok(dropped <= connections, `${dropped} of ${connections} dropped`);
   }
   const lines = service.logs.map(({ msg }) => msg);
@@ -89,7 +88,7 @@ test('connections that are silent, idle, or ahead by hundreds of requests do not
     const silent = await opened(service.port);
     const eager = await opened(service.port);
     eager.on('error', () => {});
-    // most of them wait, and none is waited for
+    // most of these requests wait, and the exit does not wait for them
     eager.write('GET /rest/map_data_points/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(900));
     await new Promise((resolve) => eager.once('data', resolve));
     const idle = await opened(service.port);
@@ -108,13 +107,13 @@ test('a client that never reads, and one that never ends its request, are waited
     const deaf = await opened(service.port);
     deaf.on('error', () => {});
     deaf.pause();
-    // more than the system's buffers take
+    // more than the system's buffers hold
     const request = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
     deaf.write(request.repeat(200));
     const slow = await opened(service.port);
     slow.on('error', () => {});
     slow.write('GET / HTTP/1.1\r\nHo');
-    // both have arrived once a later one is answered
+    // both requests have arrived once this later one is answered
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
@@ -149,14 +148,14 @@ test('a signal while a new file is waited for or built ends it just as well', as
 
 const ADMIN = { Authorization: 'Bearer secret' };
 
-/** A snapshot, native or not in turn. */
+/** A marked snapshot; every third is native. */
 function snapshot(mark: number): Buffer {
   return mark % 3 === 0 ? markedNative(mark) : markedLines(mark);
 }
 
 /**
- * Rounds put one snapshot in place in every way: in three, every way has had each kind of them.
- * Bursts do so faster than they can be loaded.
+ * A round puts a snapshot in place in every way; in three rounds every way has had every kind.
+ * A burst does so faster than snapshots can be loaded.
  */
 const [SWAP_ROUNDS, BURSTS] = [3, 3];
 
@@ -164,7 +163,7 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
   const path = join(makeFolder(), 'points');
   let mark = 1;
   writeFileSync(path, snapshot(mark));
-  // many times as long as any writer pauses
+  // --settle is many times as long as any writer pauses
   const flags = ['--snapshot', path, '--settle', '300ms', '--admin-token', 'secret'];
   const service = await startService(flags, { NODE_ENV: 'production' });
   const load = await startLoad({ port: service.port, connections: 6, fresh: false, marked: true });
@@ -193,7 +192,7 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
     await swapped('POST');
   }
   assert.is(Object.keys(swaps).length, 9);
-  // the last one wins
+  // the last snapshot of a burst is served in the end
   for (let burst = 0; burst < BURSTS; burst++) {
     for (const [way, write] of Object.entries(WRITERS)) {
       if (way !== 'touch only') await write(path, snapshot(++mark), mark);
@@ -206,7 +205,7 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
   await until('answers from the last one', () => (load.result.marks[mark] ?? 0) >= 100);
   const { answered, failed, failures, marks, refused, dropped } = await load.end();
   assert.equal([failures, failed, refused, dropped], [[], 0, 0, 0]);
-  // what was touched only is the snapshot before
+  // the writer that only touches the file adds no new snapshot
   const different = total - SWAP_ROUNDS;
   const seen = Object.keys(marks).length;
   assert.ok(seen > different - 3, `${seen} of ${different} snapshots were seen`);
@@ -215,7 +214,7 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
 
   assert.is((await readyOf(service)).stale, false);
   const errors = service.logs.filter((entry) => (entry['level'] as number) > 40);
-  // a writer that pauses longer than it was given, on a slow machine, is no fault
+  // on a slow machine writers may pause for longer than --settle
   assert.ok(errors.length <= 2, JSON.stringify(errors));
   await service.stop();
   assert.is(await service.ended, 0);

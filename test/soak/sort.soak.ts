@@ -12,7 +12,6 @@ const SEED = 37;
 const LARGEST = 2 * MAX_BLOCK_POINTS + 500;
 const POINTS = scatterNotes(SEED, LARGEST).map(pointOf);
 
-/** The first `count` seeded points, in blocks of `blockPoints`. */
 function blocks(count: number, blockPoints: number): PointBlock[] {
   const points = POINTS.slice(0, count);
   const made: PointBlock[] = [];
@@ -28,7 +27,7 @@ function places(read: readonly PointBlock[]): { lon: number; lat: number }[] {
   );
 }
 
-/** Asserts that both hold the same records with the same columns, in whatever order. */
+/** Asserts that both hold the same records with the same columns, in any order. */
 function assertSameRecords(
   before: readonly PointBlock[],
   after: readonly PointBlock[],

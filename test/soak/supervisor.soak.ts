@@ -20,7 +20,7 @@ import { assert, makeFolder, test, until } from '../support/uvu.js';
 const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
-/** A service whose port is taken. */
+/** A service that occupies a port. */
 const other = await startService(['--snapshot', path]);
 
 test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
@@ -40,7 +40,7 @@ test('a process that dies again and again is tried again, and a signal ends that
   assert.is(await service.ended, 0);
 });
 
-/** Starts a service of two threads whose lines count before it listens; ends it behind the file. */
+/** Starts a service of two threads, without waiting for it; stopped after the file. */
 function launch(node: string, port: number) {
   const args = [MAIN, 'serve', '--snapshot', path, '--port', String(port), '--workers', '2'];
   const child = spawn(node, args, { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -55,7 +55,7 @@ function launch(node: string, port: number) {
 }
 
 test('what cannot be started for a while is tried again', async () => {
-  // the system's own cannot be taken away
+  // a copy of Node, which can be removed
   const node = join(makeFolder(), 'node');
   copyFileSync(process.execPath, node);
   const { child, named } = launch(node, 0);
@@ -114,7 +114,7 @@ test('a process whose supervisor was killed ends by itself', async () => {
   await until('it is gone', () => !isThere());
 });
 
-/** Dead, but nobody has asked for its exit code: where the first process of a container is none. */
+/** Whether the process is dead but not reaped, as in containers whose process 1 reaps none. */
 function isZombie(pid: number): boolean {
   if (!readdirSync('/').includes('proc')) return false;
   return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -144,12 +144,12 @@ test('what cannot begin exits with 1 and one message', async () => {
 
 const releases: (() => void)[] = [];
 
-/** A service of two threads that obeys the orders in the folder. */
+/** Starts a service of two threads that obeys the orders in a folder. */
 function begin(folder: string): Promise<Service> {
   return startService(['--workers', '2'], faultEnvironment(folder));
 }
 
-/** Keeps a thread busy until the test says so, or ends. */
+/** Keeps a thread busy until the returned function is called, or the file ends. */
 async function occupy(...asked: Parameters<typeof occupyThread>): Promise<() => void> {
   const release = await occupyThread(...asked);
   releases.push(release);
@@ -198,7 +198,7 @@ test('while the main thread is stuck, the others tell what they know', async () 
     return /^waypost_connections\{thread="1"\}/m.test(text);
   });
   const release = await occupy(folder, 'main');
-  // connections that the main thread had taken get no answer
+  // connections of the main thread get no answer
   let text = '';
   await until('the other answers', async () => {
     const limit = AbortSignal.timeout(4_000);
@@ -216,7 +216,7 @@ test('while the main thread is stuck, the others tell what they know', async () 
 test('the replacement of a supervisor that was killed waits for the port', async () => {
   const folder = makeFolder();
   const first = await begin(folder);
-  // so that it does not notice that it is an orphan
+  // a busy thread does not notice that its parent is gone
   const release = await occupy(folder, 'main');
   const second = launch(process.execPath, first.port);
   await until('it waits', () => second.named('waiting for the port').length === 1);

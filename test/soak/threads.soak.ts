@@ -18,19 +18,19 @@ const ADMIN = { Authorization: 'Bearer secret' };
 const path = join(makeFolder(), 'points');
 let mark = 1;
 writeFileSync(path, markedLines(mark));
-/** Connections that stay open, at least one to each thread. */
+/** Open connections, at least one to each thread. */
 let lines: Agent[] = [];
 
 const flags = ['--snapshot', path, '--workers', String(WORKERS), '--settle', '30ms'];
 flags.push('--admin-token', 'secret');
 const service = await startService(flags, { NODE_ENV: 'production' });
 
-/** Asks over every open connection at once: whichever threads have them. */
+/** Asks over all open connections at once. */
 function askAll(target: string, asked: Asked = {}): Promise<Reply[]> {
   return Promise.all(lines.map((agent) => ask(service.port, target, { ...asked, agent })));
 }
 
-/** Opens connections until every thread has one, which it must within a few hundred. */
+/** Opens connections until every thread has one. */
 async function reachAll(): Promise<void> {
   for (const agent of lines) agent.destroy();
   lines = [];
@@ -107,14 +107,13 @@ test('a bad file is stale wherever one asks', async () => {
 const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
 (hasProc ? test : test.skip)('all threads give back the memory of old snapshots', async () => {
   const { pid } = service.logs.find(({ msg }) => msg === 'serving')!;
-  // not by a request: enough of them, and garbage is collected without being asked for
+  // read from /proc: requests would allocate, and so start garbage collections
   const megabytes = (): number => {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
   };
   const points = 100_000;
-  // native, which load in a tenth of the time; two in turn, the same but for what their headers
-  // tell
+  // native files load in a tenth of the time; these two differ only in their headers
   const one = markedNative(++mark, points);
   const pieces = takeApart(one);
   Object.assign(pieces[0]!, { origin: 'another' });
@@ -130,7 +129,7 @@ const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux
   await reload();
   const before = megabytes();
   for (let i = 0; i < 6; i++) await reload();
-  // each of them takes some 33 MB
+  // each snapshot takes some 33 MB
   await until(`from ${before} MB on it hardly grows`, () => megabytes() < before + 100);
   replaceFile(path, markedLines(++mark));
   const asked = { method: 'POST', headers: ADMIN };
@@ -147,7 +146,7 @@ test('a process killed under load is replaced at once, on the same port', async 
   const [victim] = serving();
   process.kill(victim!, 'SIGKILL');
   await until('another serves', () => {
-    // which must not end the one that is being started
+    // a signal must not end the process that is being started
     process.kill(service.pid, 'SIGHUP');
     return serving().length === 2;
   });
