@@ -32,7 +32,7 @@ function firstNotes(count: number, delta: Delta): Promise<Generation> {
   return generationOf(notes.slice(0, count), { digest: DIGEST, delta, journal: 'j' });
 }
 
-/** A service of the first 20 notes that accepts the next ones. */
+/** A service of the first 20 notes, to which tests post the next ones. */
 async function start(answerCacheBytes = 0) {
   const current = { generation: await firstNotes(20, createDelta(CAPACITY)) };
   const app = await startApp(current, { answerCacheBytes });
@@ -48,14 +48,14 @@ async function start(answerCacheBytes = 0) {
       appendToDelta(current.generation.delta!, acceptedOf(more, count));
       count += more.length;
     },
-    /** Whether a look for these tags in the delta costs more than a question may at once. */
+    /** Whether filtering the delta by these tags costs more than `AT_ONCE`. */
     takesLong(tagsAll: readonly string[]): boolean {
       const delta = current.generation.delta!;
       const meter = new Meter(AT_ONCE);
       matchDelta(delta, { tagsAll }, 0, deltaLength(delta), meter);
       return meter.cost > AT_ONCE;
     },
-    /** Merges the first `most` rows of the delta into a new generation. */
+    /** Merges the first `most` rows of the delta. */
     async merge(most: number): Promise<void> {
       const delta = current.generation.delta!;
       merged += most;
@@ -110,7 +110,7 @@ test('a page is refused by If-Match once a point was added, by its snapshot alon
   for (const asked of [name, name.slice(1, -1), `"x", ${name}`]) {
     assert.is((await service.ask(next, { 'If-Match': asked })).status, 200, asked);
   }
-  // of the west
+  // a point in the west
   service.accept(1);
   const refused = await service.ask(next, { 'If-Match': name });
   assert.is(refused.status, 412);
@@ -245,7 +245,7 @@ test('who waits for an answer that is never made has it made', async () => {
     gone.destroy();
     for (const { status } of await Promise.all(replies)) assert.is(status, 200);
   }
-  // of those who have it already nobody keeps it
+  // a client that gets 304 makes no answer to be kept
   const { etag } = (await service.ask(path)).headers;
   service.accept(0);
   const known = Array.from({ length: 4 }, () => service.ask(path, { 'If-None-Match': etag }));
@@ -271,7 +271,7 @@ test('a look at accepted points that takes long goes on later, and changes no an
   assert.is((await service.ask(path, { 'If-Match': before })).status, 412);
   const etag = String(first.headers['etag']);
   assert.is((await service.ask(path, { 'If-None-Match': etag })).status, 304);
-  // has some of the tags only
+  // does not match: one of the tags is missing
   service.acceptNotes(long.slice(-1).map((note) => ({ ...note, tags: tags.slice(1) })));
   assert.is((await service.ask(path, { 'If-None-Match': etag })).status, 304);
   const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));

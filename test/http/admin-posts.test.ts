@@ -11,7 +11,7 @@ import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
-/** More than are read at a time. */
+/** More than a batch of reading. */
 const POSTS = 4_150;
 const folder = makeFolder();
 const path = join(folder, 'notes.journal');

@@ -14,7 +14,7 @@ import { assert, test, until } from '../support/uvu.js';
 const PATH = `${LIST}query/`;
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const LINES_TYPE = { 'Content-Type': 'application/x-ndjson' };
-/** A question that is watched, and in one of the two tests too long to be answered at once. */
+/** A question that the engine below counts, and that exceeds its budget while `isLong`. */
 const WATCHED = { created_at_after: '1980-01-01T00:00:00Z', page_size: 5 };
 
 const first = await generationOf(scatterNotes(17, 3_000), { digest: 'first' });
@@ -30,7 +30,6 @@ class Watched extends Engine {
   }
 }
 
-/** What the service answers from, whether watched questions are long, and how many there were. */
 const served = { generation: watch(first) };
 let isLong = false;
 let watched = 0;
@@ -56,7 +55,7 @@ function linesOf({ status, text }: Reply): string[] {
   return text.split('\n').slice(0, -1);
 }
 
-/** The answer of the list to the same parameters, as a line of a batch has it. */
+/** The list's answer to the same parameters, as a line of a batch. */
 async function single(question: Readonly<Record<string, string>>): Promise<string> {
   const { status, text, json } = await ask(app.port, `${LIST}?${new URLSearchParams(question)}`);
   if (status !== 200) return JSON.stringify({ status, error: json() });
@@ -150,7 +149,7 @@ test('random questions have the answers of the list', async () => {
   const statuses = new Set<string>();
   for (let from = 0; from < questions.length; from += 100) {
     const some = questions.slice(from, from + 100);
-    // the head of a single one cannot be as long
+    // longer ones do not fit into the head of a single request
     const short = some.filter((one) => new URLSearchParams(one).toString().length < 20_000);
     for (const line of await Promise.all(short.map(single))) singles.push(line);
     for (const line of linesOf(await send(JSON.stringify(short)))) lines.push(line);
@@ -227,7 +226,7 @@ test('the work for a client that leaves ends, and its room is free', async () =>
   }
 });
 
-/** What the system takes at most for a client that does not read, in the buffers of both ends. */
+/** The most that the buffers of both ends hold for a client that does not read. */
 function systemBytes(): number {
   if (process.platform !== 'linux') return 32 * 2 ** 20;
   const limits = ['rmem', 'wmem'].map((end) => {
@@ -237,7 +236,7 @@ function systemBytes(): number {
   return limits.reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Sends a batch and resolves with the answer, of which nothing is read yet. */
+/** Sends a batch; resolves with the answer before its body is read. */
 async function open(body: string): Promise<IncomingMessage> {
   const options = { host: '127.0.0.1', port: app.port, path: PATH, method: 'POST' };
   const sent = request({ ...options, headers: JSON_TYPE });

@@ -18,7 +18,7 @@ const [patient, service] = await Promise.all([
   ]),
 ]);
 
-/** Sends a head and nothing of the body; what came back, after how long, as which of all. */
+/** Sends a head without its body; returns the answer, the milliseconds, and its place of all. */
 async function stall(
   head: string,
   ended: string[],
@@ -29,7 +29,7 @@ async function stall(
   return [last, performance.now() - began, ended.push(head)];
 }
 
-/** Sends a body of so many bytes, all of it, and only then reads; what comes back. */
+/** Sends a whole body before it reads; returns the first piece of the answer. */
 async function sendThenRead(bytes: number): Promise<string> {
   const socket = connect(patient.port, '127.0.0.1').pause();
   const head = 'POST /rest/map_data_points/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json';
@@ -69,7 +69,7 @@ test('a body has the time of a request, and a form that may hold an image has it
     assert.ok(took >= REQUEST_MS, `${took} ms`);
   }
   assert.ok(form[1] >= UPLOAD_MS, `${form[1]} ms`);
-  // not by the clock: this process may be late itself
+  // compares the order, not times: this process may be late itself
   for (const [, took, place] of [plain, chunked]) assert.ok(place < 3, `${place}, ${took} ms`);
 });
 
@@ -105,7 +105,7 @@ test('clients that read nothing do not fill the memory', async () => {
   });
   const { value } = await metricsOf(patient);
   const unsent = value('waypost_unsent_bytes');
-  // two answers of 280 kB each; some clients are cut off because too many requests wait
+  // at most two answers of 280 kB for each of 40 clients, some of which were cut off
   assert.ok(unsent > 0 && unsent < 40 * 0.7 * MIB, `${unsent} bytes not taken`);
   const grown = ((await memory()) - before) / MIB;
   assert.ok(grown < 250, `${grown} MB more`);
@@ -124,7 +124,7 @@ test('who waits for an answer is waited for, and who says nothing is not', async
   const headers = { Authorization: 'Bearer secret' };
   const reply = get('/admin/reload?wait', { method: 'POST', headers });
   await asked.opened;
-  // it came later, and its time is over
+  // these connect later than the reload, but time out first
   const silent = dial(port);
   const half = dial(port);
   half.socket.write('POST /admin/reload?wait HTTP/1.1\r\nHost: x\r\n');

@@ -21,7 +21,6 @@ const journal = join(folder, 'points.journal');
 const flags = ['--settle', '0'];
 let service: OwnService = await startService([...flags, '--journal', journal, '--workers', '2']);
 
-/** Posts a point; returns its sequence and its record. */
 async function post(fields: object = {}): Promise<{ sequence: number; record: string }> {
   const asked = jsonPost({ lat: 1, lon: 2, ...fields });
   const { status, text, headers } = await service.get(LIST, asked);
@@ -39,7 +38,7 @@ async function leave(...streams: readonly Followed[]): Promise<void> {
   await until('streams are closed', async () => (await openStreams()).every((open) => open === 0));
 }
 
-/** The open streams of each thread. */
+/** The number of open streams in each thread. */
 async function openStreams(): Promise<number[]> {
   const { samples } = await metricsOf(service);
   return samples.filter(({ name }) => name === 'waypost_streams').map(({ value }) => value);
@@ -158,7 +157,7 @@ test('a stream goes on after the service was killed, and ends in order with it',
   const { pid } = service.logs.findLast(({ msg }) => msg === 'serving')!;
   process.kill(Number(pid), 'SIGKILL');
   await until('it broke off', () => before.end === 'broken');
-  // the supervisor starts it again
+  // restarted by the supervisor
   await until('it is back', () => service.logs.filter(({ msg }) => msg === 'serving').length === 2);
   const late = await post();
   const after = await follow(service.port, PATH, before.last);

@@ -26,7 +26,7 @@ const LARGE = [
   '/rest/notifications/',
 ];
 const SMALL = ['/rest/', `${LIST}7/`, `${LIST}?bbox=1,1,1,1`];
-/** Node has it from 22.15 on. */
+/** In Node from 22.15 on. */
 const { zstdDecompressSync } = zlib as { zstdDecompressSync?: typeof gunzipSync };
 const COMPRESSING: readonly Coding[] =
   zstdDecompressSync === undefined ? ['br', 'gzip'] : ['zstd', 'br', 'gzip'];
@@ -49,7 +49,7 @@ function asking(encoding: string, more: object = {}): { headers: Record<string, 
   return { headers: { host, authorization: 'Token key', 'Accept-Encoding': encoding, ...more } };
 }
 
-/** HTML shows headers, which differ. */
+/** The body; without the headers that a page shows, which differ. */
 function content(reply: Reply): string {
   const shown = /^<b>(?:ETag|Vary|Content-Encoding):<.*\n/gm;
   return decodedBytes(reply).toString().replaceAll(shown, '');
@@ -60,7 +60,7 @@ test('answers are compressed as asked for, and say the same, with the tag of the
     const expected = content(await plain.get(path, asking('br')));
     const tags = new Set<string>();
     for (const coding of COMPRESSING) {
-      // again and again, so that kept ones are asked for as well
+      // repeated, so that kept answers are covered, too
       for (const one of [service, service, service, forgetful]) {
         const reply = await one.get(path, asking(coding));
         assert.is(reply.status, 200);
@@ -130,7 +130,7 @@ test('every coding has a tag of its own, which gets 304', async () => {
       }
     }
     assert.is(new Set(tags).size, ALL.length);
-    // whoever takes no coding must not be told to use the copy in one
+    // a client that accepts no coding must not be told to use a compressed copy
     const reply = await service.get(path, asking('identity', { 'If-None-Match': tags[0]! }));
     assert.is(reply.status, 200);
   }
@@ -171,7 +171,7 @@ test('many at once are all answered, compressed or not', async () => {
       assert.is(/-br"$/.test(reply.headers.etag!), isCoded);
     }
   }
-  // what was not compressed in the crowd is, once there is room
+  // answers that were not compressed in the crowd are compressed later
   for (const path of paths) {
     assert.is((await service.get(path, asking('br'))).headers['content-encoding'], 'br');
   }

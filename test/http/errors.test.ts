@@ -5,7 +5,7 @@ import { assert, test } from '../support/uvu.js';
 
 const service = await startNotes(scatterNotes(53, 30));
 
-/** Sends a request line and headers as they are. */
+/** Sends a raw request line and headers. */
 function raw(line: string, headers = 'Host: x'): Promise<string> {
   return exchange(service.port, `${line} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`);
 }
@@ -23,7 +23,7 @@ test('an address that is none gets 404', async () => {
       const reply = await service.get(path, { method });
       assert.is(reply.status, 404, `${method} ${path}`);
       assert.equal(reply.json(), { detail: 'Not found.' });
-      // caches keep a 404 for minutes where nothing is said, and a post may come
+      // else caches may keep a 404 for minutes, though the point may be posted
       assert.is(reply.headers['cache-control'], 'no-cache');
     }
   }

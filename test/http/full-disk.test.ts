@@ -18,7 +18,7 @@ const missing = hasPrlimit
   : 'prlimit is needed to take the room of a running process away';
 const AROUND = `${LIST}?bbox=-20.3,10.4,-20.2,10.6`;
 
-/** Lets a service write files of so many bytes. */
+/** Limits the size of files that a service may write. */
 function allow(bytes: string, { pid }: Service): void {
   assert.is(spawnSync('prlimit', ['--pid', `${pid}`, `--fsize=${bytes}:`]).status, 0);
 }
@@ -56,7 +56,7 @@ testUnless(
     const refused = await Promise.all([post('second'), post('third')]);
     assert.equal(refused, [503, 503]);
     assert.equal(await comments(), ['first']);
-    // health is told a moment after the answers
+    // health follows the answers after a moment
     await until('it says so', async () => !(await readyOf(service)).posts.accepted);
     const { posts } = await readyOf(service);
     assert.match(posts.reason!, /^the journal fails: the disk /);
@@ -108,7 +108,7 @@ testUnless(
     const { ino } = statSync(path);
     writeFileSync(full, '');
     await until('it is full', async () => (await post()) === 503);
-    // it is tried every 500 ms
+    // the service tries to write every 500 ms
     for (let i = 0; i < 5; i++) {
       assert.is(await post(), 503);
       await delay(300);

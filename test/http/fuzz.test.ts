@@ -12,14 +12,14 @@ import { startService } from '../support/service.js';
 import { decodeTile } from '../support/tiles.js';
 import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
-/** What garbage collection and caches may add after the first third. */
+/** Bytes of memory that garbage collection and caches may add after the first third. */
 const GROWTH = 60e6;
 const home = makeFolder();
 const media = join(home, 'inner/media');
 mkdirSync(media, { recursive: true });
 const service = await startService([
   ...['--media', media, '--journal', join(home, 'inner/journal')],
-  // full early on, so that it does not look like a leak
+  // small, so that the filling cache does not look like a leak
   ...['--answer-cache', '4MiB', '--time-zone', 'Europe/Helsinki'],
 ]);
 const OTHERS = ['/rest/notifications/', `${LIST}7/`, '/rest/', LIST];
@@ -30,8 +30,8 @@ const CLIENTS = 6;
 
 /**
  * Has clients send `count` requests by `send`, which resolves to a status, and asserts that the
- * service's memory grew by less than `most` bytes in the last two thirds of them. Returns how often
- * each status came.
+ * service's memory grew by less than `most` bytes in the last two thirds. Returns the count of each
+ * status.
  */
 async function fuzz(
   count: number,

@@ -8,13 +8,13 @@ import { createCutCounts } from '../../src/http/limits.js';
 import { dial, type Line, listen } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
 
-/** What a handler was given and has not answered yet. */
+/** A request whose handling has begun. */
 interface Begun {
   readonly path: string;
   readonly response: ServerResponse;
 }
 
-/** A server behind a gate, on which every request is answered by hand. */
+/** A server behind a gate; the test answers every request. */
 async function startGated(handle?: Handler, mostWaiting?: number) {
   const begun: Begun[] = [];
   const cut = createCutCounts();
@@ -56,7 +56,7 @@ test('of the requests of one packet two are worked on, the next when one is answ
   await until('a third is begun', () => gated.begun.length === 3);
   for (let i = 0; i < 10; i++) await turn();
   assert.is(gated.begun.length, 3);
-  // out of order: the answer to the second is held back by Node
+  // out of order: Node holds this answer back until the second is sent
   gated.begun[2]!.response.end('third');
   for (let i = 0; i < 10; i++) await turn();
   assert.is(gated.begun.length, 3, 'what cannot be sent yet counts');
@@ -76,7 +76,7 @@ test('another connection is answered between the requests of one packet', async 
   let sendOther = (): void => {};
   const gated = await startGated((request, response) => {
     order.push(request.url!);
-    // both sockets of this process: the other's request arrives while this one is worked on
+    // both sockets are of this process: the other request arrives while this one is handled
     if (request.url === '/a0') sendOther();
     response.end('x');
   });
@@ -101,7 +101,7 @@ test('while too many requests wait, a client that sends many more is cut off, an
   assert.equal(gated.cut, { ahead: 1, idle: 0, refused: 0 });
   few!.socket.write(requests('c', 10));
   await until('others are worked on', () => pathsOf(gated).includes('/c1'));
-  // what the client left makes room again
+  // the client that was cut off has made room
   const next = await gated.connect();
   next.socket.write(requests('d', 10));
   await until('all are answered', () => {
@@ -183,12 +183,12 @@ test('a client that closes its side at once gets all its answers', async () => {
 });
 
 const MIB = 1024 * 1024;
-/** More than the system takes of an answer that nobody reads. */
+/** More than the system buffers of an answer that nobody reads. */
 const LARGE = 24 * MIB;
 const TIMEOUT_MS = 1_000;
 const STILL_MS = 1_000;
 
-/** Answers each request with as many bytes as its path says; returns how to connect. */
+/** Answers each request with as many bytes as its path says; returns a function that connects. */
 async function startLarge(backlog: Backlog): Promise<() => Socket> {
   const server = createServer((request, response) => {
     response.end(Buffer.alloc(Number(request.url!.slice(1))));
@@ -249,7 +249,7 @@ test('beyond the bound those are cut off who took nothing for longest', async ()
     socket.on('close', () => closed.push(i));
     socket.write(request(LARGE));
     const { length } = closed;
-    // what a connection that was cut off held is given back with it
+    // a cut connection's bytes are released with it
     await until('its answer is made', () => backlog.bytes > 0 || closed.length > length);
     assert.ok(backlog.bytes <= 4 * LARGE, `${backlog.bytes}`);
   }

@@ -10,7 +10,7 @@ const GEOJSON = 'application/geo+json';
 
 type PlainRecord = Readonly<Record<string, unknown>>;
 
-/** A record as the Feature says it. */
+/** The record in a Feature. */
 function recordOf({ id, geometry, properties }: PointFeature): PlainRecord {
   const [lon, lat] = geometry.coordinates;
   return { id, lat: lat.toFixed(8), lon: lon.toFixed(8), ...properties };
@@ -58,7 +58,7 @@ test('GeoJSON is negotiated like any format', async () => {
     assert.is(got.headers['content-type'], GEOJSON);
     assert.is(got.headers.vary, 'Accept');
     assert.match(got.headers.etag!, /-geojson-/);
-    // whoever accepts anything gets JSON, as ever
+    // the default stays JSON
     const any = await service.get(path, { headers: { accept: 'application/*' } });
     assert.is(any.headers['content-type'], 'application/json');
   }
@@ -77,7 +77,7 @@ test('fields leaves the other keys out, in every format', async () => {
   const query = '?page_size=100&fields=tags,%20lat,id,id';
   const got = await service.get(LIST + query);
   const { results, next, count } = got.json<Envelope>();
-  // keys in the usual order, and twice, since the second answer is kept for the third
+  // keys stay in the usual order; asked again to cover the kept answer
   assert.is(JSON.stringify(results), JSON.stringify(expected.slice(0, 100)));
   for (let i = 0; i < 2; i++) assert.is((await service.get(LIST + query)).text, got.text);
   assert.is(count, whole.count);

@@ -5,9 +5,9 @@ import { dial } from '../support/sockets.js';
 import { assert, test } from '../support/uvu.js';
 
 const ONE = `${LIST}?page_size=1`;
-/** What a client may take to send a request. */
+/** Time in which a request must arrive. */
 const TIMEOUT_MS = 2_000;
-/** A request that ends a connection, so that all answers are there. */
+/** The last request, which ends the connection, so that all answers are there. */
 const LAST = 'GET /health/live HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
 const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
 const service = await startOwnService(flags);
@@ -16,14 +16,14 @@ function head(target: string, headers = '', method = 'GET', version = '1.1'): st
   return `${method} ${target} HTTP/${version}\r\nHost: a\r\n${headers}\r\n`;
 }
 
-/** Statuses of all final answers in what came back. */
+/** Statuses of all answers, without interim ones. */
 function statuses(answer: string): number[] {
   return Array.from(answer.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status)).filter(
     (status) => status !== 100,
   );
 }
 
-/** Sends a request, then an ordinary one over its connection; returns the status of the first. */
+/** Sends a request and an ordinary one after it; returns the status of the first. */
 async function askAndGoOn(what: string, bytes: string): Promise<number> {
   const found = statuses(await exchange(service.port, bytes + LAST));
   assert.equal(found.slice(1), [200], `${what}: the connection serves the next request`);
@@ -46,7 +46,7 @@ const LONG_VALUES: Readonly<Record<string, readonly [status: number, bytes: stri
   'Accept of blanks': [406, head(ONE, `Accept: ${' '.repeat(15_000)}/\r\n`)],
   'Authorization of blanks': [401, head(ONE, `Authorization: Token ${' '.repeat(15_000)}x y\r\n`)],
   '600 tokens': [401, head(ONE, 'Authorization: Token a\r\n'.repeat(600))],
-  // newer Nodes refuse more than a thousand
+  // newer versions of Node refuse more than 1,000
   '990 headers': [
     200,
     head(ONE, Array.from({ length: 990 }, (_, i) => `${i.toString(36)}:\r\n`).join('')),
@@ -122,8 +122,7 @@ test('a request for another protocol is answered in this one, and nothing behind
     'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n',
   ]) {
     const answer = await exchange(service.port, head(ONE, headers) + LAST);
-    // the parser drops what follows in the same packet: whoever sent it must learn that it was not
-    // taken
+    // the parser drops what follows in the packet: the client must learn that it was not read
     assert.equal(statuses(answer), [200]);
     assert.match(answer, /\r\nConnection: close\r\n/i);
   }
@@ -132,7 +131,7 @@ test('a request for another protocol is answered in this one, and nothing behind
 const BODY = '0\r\n\r\n';
 const SMUGGLED = 'GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n';
 
-/** Requests that two parsers may read in two ways. */
+/** Requests that two parsers may read differently. */
 const AMBIGUOUS: Readonly<Record<string, string>> = {
   'a length and chunks': head(ONE, 'Content-Length: 5\r\nTransfer-Encoding: chunked\r\n') + BODY,
   'chunks and a length': head(ONE, 'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n') + BODY,
@@ -164,7 +163,7 @@ test('an expectation that cannot be met is refused in the shape of all errors', 
   assert.match(answer, /\{"detail":".+"\}/);
 });
 
-/** Requests whose body never ends; each must end by the time a request may take. */
+/** Requests whose body never ends; each must be ended within `TIMEOUT_MS`. */
 const ENDLESS: Readonly<Record<string, string>> = {
   'a length that is a lie': `${head(ONE, 'Content-Length: 5000\r\n')}hello`,
   'the length of a POST that is a lie': `${head(LIST, 'Content-Length: 5000\r\n', 'POST')}{}`,
@@ -190,7 +189,7 @@ test('bodies that never end are cut off, also while bytes arrive', async () => {
   await Promise.all(cut);
 });
 
-/** Sends bytes, and more again and again; returns what came until the service hung up. */
+/** Sends `bytes`, then `more` repeatedly; returns what came until the service closed. */
 async function drip(bytes: string, more: string): Promise<string> {
   const line = dial(service.port);
   line.socket.write(bytes);

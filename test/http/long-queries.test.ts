@@ -10,12 +10,12 @@ import { assert, test } from '../support/uvu.js';
 
 const SPAN = 'after=1980-01-01T00:00:00Z';
 const LONG = `${LIST}?created_at_${SPAN}&modified_at_${SPAN}&page_size=7`;
-// a slice of an order, which needs no work
+// a slice of an order, which costs nothing
 const QUICK = `${LIST}?page_size=3&ordering=created_at`;
 
 const whole = await generationOf(scatterNotes(17, 3_000));
 
-/** What the service has been doing, in order. */
+/** What the service did, in order. */
 let events: string[] = [];
 
 function happened(event: 'given up' | 'worked' | 'quick' | 'long'): void {
@@ -30,7 +30,7 @@ class Watched extends Engine {
   override run(...given: Parameters<Engine['run']>): ReturnType<Engine['run']> {
     const [query, , , budget] = given;
     try {
-      // what a slice costs is nothing
+      // makes LONG, but not QUICK, exceed its budget
       if (query.filters.createdAt !== undefined) budget!.expect(Number.MAX_VALUE);
     } catch (error) {
       happened('given up');
@@ -41,7 +41,7 @@ class Watched extends Engine {
   }
 }
 
-/** A service whose questions may cost next to nothing at once. */
+/** A service whose long questions exceed their first budget. */
 function start(): Promise<OwnApp> {
   return startApp({ generation: { ...whole, engine: new Watched(whole.engine.dataset) } });
 }
@@ -51,7 +51,7 @@ test.before.each(() => {
   events = [];
 });
 
-/** Asks and notes when the answer is there. */
+/** Asks, and records the event when the answer is there. */
 async function note(name: 'quick' | 'long', path: string): Promise<Reply> {
   const reply = await ask(port, path);
   happened(name);
@@ -70,7 +70,7 @@ test('others are answered before a long query is begun', async () => {
   assert.equal([times('given up'), times('worked')], [1, 1]);
 });
 
-/** What the next question may cost at once; it costs that. */
+/** Uses up the next question's budget; returns it as a fraction of `AT_ONCE`. */
 function spend(allow: ReturnType<typeof createAllowance>): number {
   const budget = allow();
   let spent = 0;

@@ -10,7 +10,6 @@ const media = join(home, 'media');
 const WRITTEN = new Date('2024-02-29T12:34:56Z');
 const BYTES = Buffer.from(Array.from({ length: 100_000 }, (_, index) => index % 251));
 
-/** Puts a file into the folder of images. */
 function put(name: string, bytes: Buffer | string = BYTES): void {
   const path = join(media, name);
   mkdirSync(join(path, '..'), { recursive: true });
@@ -122,7 +121,7 @@ test('there is no listing, no other kind of file, and no way out of the folder',
   ];
   for (const name of names) {
     const path = `/media/map_data_points/${name}`;
-    // as it is: Node's client would tidy the path up
+    // raw: Node's client would normalise the path
     const answer = await exchange(
       service.port,
       `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,

@@ -17,7 +17,7 @@ const service = await startOwnService(['--media', makeFolder(), '--snapshot', sn
 const ORIGINS = ['https://map.example', 'https://other.example:8443'];
 const current = { generation: await generationOf(scatterNotes(61, 20)) };
 const choosy = await startApp(current, { corsOrigin: ORIGINS });
-/** Takes no points. */
+/** A service that accepts no points. */
 const closed = await startApp(current, { corsOrigin: [] });
 
 const READ = 'GET, HEAD, OPTIONS';
@@ -27,7 +27,7 @@ const ALLOW: Readonly<Record<string, string>> = {
   '/rest/notifications/': READ,
   '/rest/': READ,
 };
-/** Addresses that describe themselves in tests of their own. */
+/** Addresses whose descriptions other tests check. */
 const OTHERS = [
   ...['/ogc/', '/ogc/conformance', '/ogc/collections', '/ogc/collections/points'],
   ...['/ogc/collections/points/items', '/tiles/0/0/0.mvt', '/tiles/points.json'],
@@ -145,7 +145,7 @@ test('without a journal a POST of a point is not allowed, whatever its body', as
   }
   const path = '/rest/map_data_points/';
   assertRefused(await closed.get(path, { method: 'POST' }), 'none');
-  // and says so everywhere
+  // Allow and OPTIONS say so
   assert.is((await closed.get(`${path}?page_size=1`)).headers.allow, 'GET, HEAD, OPTIONS');
   const options = await closed.get(path, { method: 'OPTIONS' });
   assert.is(options.headers.allow, 'GET, HEAD, OPTIONS');
@@ -168,7 +168,7 @@ test('an address without its slash leads to the one with it', async () => {
   for (const path of Object.keys(ALLOW)) {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
       await check(method, path, '?a=1');
-    // a browser that asks before a request follows no redirect, but that of the request
+    // browsers follow redirects of requests, but not of preflights
     const asked = { method: 'OPTIONS', headers: PREFLIGHT };
     const { status, headers } = await service.get(path.slice(0, -1), asked);
     assert.equal([status, headers['access-control-allow-origin']], [204, '*'], path);
@@ -247,7 +247,7 @@ test('HEAD has the headers of GET and no body', async () => {
   assert.is(bodyOf(answer), '');
 });
 
-/** Without what differs from one request to the next. */
+/** The headers that are the same for each request. */
 function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { date: _, 'x-request-id': __, 'server-timing': ___, ...others } = headers;
   return others;

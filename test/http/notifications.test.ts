@@ -10,7 +10,7 @@ const tokens = join(folder, 'tokens.json');
 const file = join(folder, 'notifications.ndjson');
 writeTokens(tokens, { 'key-of-5': 5, 'other-key-of-5': 5, 'key-of-6': 6 });
 
-/** Ids 1 to 250 go in turn to the users 5, 6 and 7; every tenth has been seen. */
+/** Ids 1 to 250, in turn for the users 5, 6 and 7; every tenth has been seen. */
 const records = Array.from({ length: 250 }, (_, i) => ({
   id: i + 1,
   user: 5 + (i % 3),
@@ -103,7 +103,7 @@ test('a good token changes nothing elsewhere', async () => {
 test('with --require-token nobody posts without one', async () => {
   const place = { lat: 10, lon: 20 };
   const detail = 'Authentication credentials were not provided.';
-  // the token comes first, whatever is wrong with the rest
+  // the token is checked first
   for (const type of ['application/json', 'text/plain', ';;;']) {
     const post = jsonPost(place, { 'Content-Type': type });
     const { status, headers, text } = await service.get(LIST, post);

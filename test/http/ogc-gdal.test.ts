@@ -28,7 +28,7 @@ const notes = scatterNotes(41, 1_540);
 const app = await startNotes(notes.slice(0, 1_500));
 app.accept(notes.slice(1_500));
 
-/** The ids that GDAL reads, in its order. */
+/** The ids that GDAL reads, in order. */
 function read(...options: string[]): Promise<number[]> {
   return readFrom('', options);
 }
@@ -114,7 +114,7 @@ testUnless(
     const [z, x, y] = [12, 2331, 1185];
     const query = 'is_processed=false&status=NEW';
     const { body } = await service.get(`/tiles/${z}/${x}/${y}.mvt?${query}`);
-    // GDAL takes the address of a tile from the folders that the file is in
+    // GDAL takes a tile's address from the file's folders
     mkdirSync(join(folder, `${z}/${x}`), { recursive: true });
     const file = join(folder, `${z}/${x}/${y}.mvt`);
     writeFileSync(file, body);
@@ -127,7 +127,7 @@ testUnless(
     for (const { geometry, properties } of singles) {
       const record = records.get(properties['id'])!;
       const [lon, lat] = geometry.coordinates;
-      // a unit of the tile is a 4096th of its 0.09 degrees
+      // a unit of the tile is 1/4096 of its 0.09 degrees
       assert.ok(Math.abs(lon - Number(record['lon'])) < 3e-5, `${lon}`);
       assert.ok(Math.abs(lat - Number(record['lat'])) < 3e-5, `${lat}`);
       assert.is(properties['status'], record['status']);

@@ -11,20 +11,20 @@ const ITEMS = `${COLLECTION}/items`;
 
 const notes = scatterNotes(41, 3_200);
 const app = await startNotes(notes.slice(0, 3_000));
-/** As a service numbers them: above all others but one. */
+/** Notes to post, with ids above those of the snapshot, as the service gives them. */
 const posts = notes.slice(3_000).map((note, i) => ({ ...note, id: 1_000_000 + i }));
 
 interface Linked {
   readonly links: readonly Link[];
 }
 
-/** The path that a link of an answer leads to. */
+/** The path of an answer's link. */
 function linked(answer: Linked, rel: string): string {
   const { pathname, search } = new URL(answer.links.find((link) => link.rel === rel)!.href);
   return pathname + search;
 }
 
-/** The Features of the list, which other tests hold against what it should be. */
+/** The Features of the list, which other tests check. */
 async function listed(query: string): Promise<unknown[]> {
   const features = [];
   for (let page = 1; ; page++) {
@@ -44,7 +44,7 @@ test('whoever knows the first address finds everything else by links', async () 
   assert.equal((await app.get(`${OGC}api`)).json(), api);
   for (const { href, type } of landing.links) {
     const { pathname, search } = new URL(href);
-    // some clients go by the address alone
+    // some clients use the address without an Accept header
     for (const target of [pathname, pathname + search]) {
       const headers = target === pathname ? { accept: type } : {};
       const answer = await app.get(target, { headers });
@@ -52,7 +52,7 @@ test('whoever knows the first address finds everything else by links', async () 
       assert.equal([answer.status, found?.startsWith(type)], [200, true], href);
     }
   }
-  // OWSLib looks for the second, others for the third
+  // OWSLib looks for the second type, others for the third
   const [type, described] = ['application/vnd.oai.openapi+json', 'service-desc'];
   assert.equal(
     landing.links.filter(({ rel }) => rel === described).map((link) => link.type),

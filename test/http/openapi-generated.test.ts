@@ -10,7 +10,7 @@ import { startOwnService } from '../support/own-service.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
 const RUNS = { seed: 1, numRuns: rounds(60), includeErrorInReport: true };
-/** Operators are answered elsewhere, an instance without images has none, and a stream no end. */
+/** Not asked: operators' routes, images, which this instance lacks, and streams, which never end. */
 const OTHERS = ['/changes/', '/media/', '/health/', '/metrics', '/admin/'];
 
 interface Parameter {
@@ -27,7 +27,6 @@ const paths = Object.entries(document['paths'] as Readonly<Record<string, Piece>
   ([path, { get }]) => get !== undefined && !OTHERS.some((other) => path.startsWith(other)),
 );
 
-/** Values that fit a schema. */
 function valuesOf(schema: Piece): Arbitrary<unknown> {
   const { enum: choices, anyOf, oneOf, type, pattern, format } = schema;
   const { minimum = -1e6, maximum = 1e6, examples = [] } = schema as Bounds;
@@ -140,7 +139,7 @@ interface Document {
 const METHODS = ['get', 'head', 'options', 'post'];
 const generation = await generationOf(scatterNotes(15, 10));
 
-/** Routes that are no part of the interface, and why. */
+/** Routes that are not part of the interface, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   '/': 'leads to /rest/',
   '/docs': 'leads to /docs/',
@@ -149,7 +148,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
 };
 
 test('the document describes every route, or there is a reason that it does not', async () => {
-  // nobody posts
+  // never used: nothing is posted
   const all = { audience: 'all', posting: {} as never } as const;
   const app = await startApp({ generation }, all);
   const { paths } = (await app.get('/openapi.json')).json<Document>();
@@ -157,10 +156,10 @@ test('the document describes every route, or there is a reason that it does not'
     METHODS.filter((method) => paths[path]?.[method] !== undefined);
   const left = new Set(Object.keys(LEFT_OUT));
   for (const [path, methods] of app.routes) {
-    // one without its slash leads to the one with it
+    // a path without its slash redirects to the one with it
     if (left.delete(path) || app.routes.has(`${path}/`)) continue;
     const known = described(path.replaceAll(/:(\w+)/g, '{$1}'));
-    // where all methods have a route, those that are not described are refused
+    // a route of all methods refuses those that are not described
     const answered = METHODS.filter((method) => methods.has(method.toUpperCase()));
     const own = methods.size > METHODS.length ? known : answered;
     assert.ok(known.length > 0, path);

@@ -115,7 +115,7 @@ test('the document has the parameters of the table, with what each means and acc
   assert.equal(pluck(inQuery, 'name'), pluck(POINTS_PARAMETERS, 'name'));
   for (const [i, { name, means, accepts }] of POINTS_PARAMETERS.entries()) {
     assert.ok(means?.endsWith('.'), name);
-    // the description of `format` has the formats of its address
+    // the description of `format` differs by address
     if (name !== 'format') assert.is(inQuery[i]!['description'], `${means} Expects ${accepts}.`);
   }
 });
@@ -126,7 +126,7 @@ test('every parameter, header, body and error has an example that fits its schem
     const what = `${method} ${path}`;
     for (const one of [...(operation.parameters ?? []), ...shared].map(check.resolve)) {
       examples.push([`${what} ${one['name']}`, one['schema'], exampleOf(one)]);
-      // a viewer would fill it in: the key of a post, or that a doubtful snapshot be accepted
+      // a viewer would send it, such as a post's key, or the acceptance of a doubtful snapshot
       if (one['required'] !== true) assert.is(one['example'], undefined, `${what} ${one['name']}`);
     }
     for (const [status, response] of Object.entries(operation.responses)) {
@@ -137,7 +137,7 @@ test('every parameter, header, body and error has an example that fits its schem
         examples.push([`${what} ${status} ${name}`, header['schema'], header['example']]);
       }
       for (const [type, { schema, example, examples: several }] of Object.entries(content)) {
-        // bytes
+        // raw bytes have no example
         if (Object.keys(schema).length === 0) continue;
         const values = several === undefined ? [example] : Object.values(several).map(exampleValue);
         assert.ok(values.length > 0, `${what} ${status} ${type}`);
@@ -161,25 +161,25 @@ test('viewers send the values of a list in a form each by itself, as it is read'
   assert.equal(encodings, Array(2).fill({ tags: { style: 'form', explode: true } }));
 });
 
-/** Headers without which an operation would not be answered. */
+/** Headers that an operation needs. */
 function keysOf({ security, responses }: Operation): Record<string, string> {
   const types = Object.keys((check.resolve(responses['200']) as Response).content ?? {});
   if (types.includes('text/event-stream')) {
-    // a viewer asks for the first, and shows nothing of a stream before its end
+    // viewers ask for the first type, and show nothing before the end of the answer
     assert.is(types[0], 'application/x-ndjson');
     return { Accept: types[0]! };
   }
   return JSON.stringify(security) === '[{"admin":[]}]' ? { Authorization: 'Bearer secret' } : {};
 }
 
-/** The value of an example, in its place or referred to. */
+/** The value of an example or of its reference. */
 function exampleValue(example: Piece): unknown {
   return check.resolve(example)['value'];
 }
 
 test('the example of every parameter is taken, and answered as the document says', async () => {
   for (const { path, method, operation, shared } of operations) {
-    // what needs a token is asked by a test of its own
+    // other tests cover what needs a token
     if (method !== 'get' || /^\/(?:media|admin)\//.test(path)) continue;
     const known = [...(operation.parameters ?? []), ...shared].map(check.resolve);
     const filled = known
@@ -188,7 +188,7 @@ test('the example of every parameter is taken, and answered as the document says
     for (const one of known.filter((other) => other['in'] === 'query')) {
       const target = `${filled}?${one['name']}=${encodeURIComponent(String(exampleOf(one)))}`;
       const reply = await service.get(target, { headers: keysOf(operation) });
-      // there are no notifications, and so no second page
+      // no notifications, so no second page
       const isEmpty = path === '/rest/notifications/' && one['name'] === 'page';
       assert.ok(reply.status < 300 || isEmpty, `${target}: ${reply.text.slice(0, 200)}`);
       assert.equal(check.problems('GET', target, reply), [], target);

@@ -11,7 +11,7 @@ import { ROOT } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
-/** Longer than the second after which a process tells how far it is behind. */
+/** Longer than the second after which a process reports its delay. */
 const STOP_MS = 1_100;
 
 test('names of files are for those who have the admin token', async () => {
@@ -41,7 +41,7 @@ test('names of files are for those who have the admin token', async () => {
   assert.not.match(JSON.stringify(stranger), path);
   const refused = await readyOf(service, admin);
   assert.match(refused.reason!, path);
-  // the page shows an answer with all that there may be
+  // docs/operations.md shows an answer with every field
   const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
   const shown = JSON.parse(/^\{"status":"ready".*?\}\}$/ms.exec(page)![0]) as Ready;
   assert.equal(Object.keys(shown), [...Object.keys(refused), 'building']);
@@ -80,8 +80,8 @@ test('a process that falls behind turns requests away, but not those for its hea
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   let turned = await service.get(LIST);
   await until('requests are turned away', async () => {
-    // the delay is told once a second: the first stop makes it be told on waking, and the second one
-    // is all that the next second knows of
+    // the delay is measured over a second: the first stop ends one measurement, and the second stop
+    // is all of the next
     Atomics.wait(nothing, 0, 0, STOP_MS);
     turned = await service.get(LIST);
     return turned.status === 503;

@@ -20,7 +20,7 @@ const strict = await startApp(current, {
 });
 const RESOURCES = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
 
-/** What links begin with, from the `next` of a list. */
+/** The origin of links, from the `next` of a list. */
 async function originOf(from: OwnApp, headers: Record<string, string>): Promise<string> {
   const { next } = (await from.get(`${LIST}?page_size=1`, { headers })).json<Envelope>();
   const rest = `${LIST}?page=2&page_size=1`;
@@ -65,7 +65,7 @@ test('HTTP/1.0 may do without a Host header, HTTP/1.1 may not', async () => {
 test('two Host headers are refused, even when they agree', async () => {
   for (const second of ['Host: x', 'Host: evil.example', 'hOST: x', 'Host:']) {
     for (const path of [LIST, '/rest', '/health/live', '/rest/nope/']) {
-      // the connection is closed without being told to
+      // the service closes the connection though the request does not ask for it
       const request = `GET ${path} HTTP/1.1\r\nHost: x\r\n${second}\r\n\r\n`;
       const answer = await exchange(service.port, request);
       assert.is(statusOf(answer), 400, `${path} ${second}`);
@@ -74,7 +74,7 @@ test('two Host headers are refused, even when they agree', async () => {
   }
 });
 
-/** Sends a target as it is. */
+/** Sends a raw target. */
 function raw(from: OwnApp, target: string, host = 'maps.example'): Promise<string> {
   const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
   return exchange(from.port, head);
@@ -89,7 +89,7 @@ test('a target that names the host counts in place of the Host header', async ()
     const refused = await raw(service, `http://${authority}${LIST}`);
     assert.is(statusOf(refused), 400, authority);
   }
-  // without a header of its own it is no HTTP/1.1 all the same
+  // HTTP/1.1 demands a Host header all the same
   const bare = `GET http://other.example${LIST} HTTP/1.1\r\nConnection: close\r\n\r\n`;
   assert.is(statusOf(await exchange(service.port, bare)), 400);
 });

@@ -19,13 +19,13 @@ function browse(path: string): Promise<Reply> {
   return service.get(path, { headers: { accept } });
 }
 
-/** What stands in the element with an id, up to the first end of a list or a paragraph. */
+/** The text of an element, up to the first end of a list or a paragraph. */
 function textAt(html: string, id: string): string {
   const inside = new RegExp(`id="${id}"[^>]*>(.*?)</(?:ul|p)>`, 's').exec(html)![1]!;
   return shownText(inside.replaceAll(/<[^>]*>/g, ''));
 }
 
-/** The fields of a form, or of a page, that have a name. */
+/** The fields of a name in a form or page. */
 function fieldsOf(html: string, name: string): Record<string, string>[] {
   return [...tags(html, 'input'), ...tags(html, 'select')].filter((one) => one['name'] === name);
 }
@@ -40,14 +40,14 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   const { text } = await browse(`${LIST}?${query}`);
   const form = /<form id="filters".*?<\/form>/s.exec(text)![0];
   for (const { name } of POINTS_PARAMETERS) {
-    // the form begins again with the first page, in the same format
+    // a new search begins with the first page
     const count = name === 'page' ? 0 : 1;
     assert.is(fieldsOf(form, name).length, count, name);
   }
   const shownAs = (name: string) => fieldsOf(form, name)[0]!['value'];
   assert.is(shownAs('coordinates'), values.coordinates);
   assert.is(shownAs('status'), 'NEW,OPEN');
-  // as one list that means the same
+  // several parameters become one list
   assert.is(shownAs('tags'), 'a\\\\,b\\,c,d');
   assert.is(shownAs('x'), '"><b>');
   assert.is(shownAs('format'), 'api');
@@ -122,7 +122,6 @@ test('what is wrong with a value stands beside its field', async () => {
   assert.match(text, '<option selected>up</option>');
 });
 
-/** Posts a form as a browser does. */
 function post(
   fields: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>> = {},
@@ -185,7 +184,7 @@ test('raw JSON is posted by a form, and shown again when it is wrong', async () 
     const shown = /<textarea id="p-json"[^>]*>\n(.*?)<\/textarea>/s.exec(text)![1]!;
     assert.is(shownText(shown), content);
   }
-  // fields of the forms mean nothing to other clients
+  // form fields have no meaning for other clients
   const other = await post({ _content: '{"lat":1,"lon":2}' }, { accept: 'application/json' });
   assert.equal(Object.keys(other.json<object>()), ['lat', 'lon']);
 });
@@ -199,7 +198,7 @@ test('a form that is sent twice from one page makes one point', async () => {
   const path = `${LIST}?bbox=10,-10,12,-9&page_size=1`;
   const before = pageOf(await browse(path));
   const fields = { lat: '-9.5', lon: '11', comment: 'twice', _page: before };
-  // the second click comes before the answer, which nobody reads then
+  // the second click comes before the first answer
   const [first, second] = await Promise.all([post(fields), post(fields)]);
   assert.equal([first.status, second.status], [201, 201]);
   assert.is(first.headers.location, second.headers.location);
@@ -209,7 +208,7 @@ test('a form that is sent twice from one page makes one point', async () => {
 
   const other = await post({ ...fields, comment: 'corrected' });
   assert.is(other.headers['idempotency-replayed'], undefined);
-  // whoever has seen what was stored, and sends the same again, means another one
+  // the same post from a new page is another point
   for (const from of [pageOf(second), pageOf(await browse(path))]) {
     assert.is.not(from, before);
     const again = await post({ ...fields, _page: from });

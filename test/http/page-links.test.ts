@@ -93,7 +93,7 @@ test('Server-Timing is told to who asks', async () => {
   const told = (await service.get(box, { headers })).headers['server-timing'] as string;
   assert.match(told, /^total;dur=\d+\.\d{3}/);
   const [, looks] = /query;desc="runs, \w+, (\d+) rows"$/.exec(told)!;
-  // those at the border of the box are tested, and no others outside of it
+  // only points near the box are tested
   assert.ok(Number(looks) > 20 && Number(looks) < 1000, told);
   const path = `${LIST}?page_size=3`;
   assert.is((await service.get(path)).headers['server-timing'], undefined);
@@ -103,7 +103,7 @@ test('Server-Timing is told to who asks', async () => {
 });
 
 test('nothing of the viewer is loaded before it is asked for', () => {
-  // another test of this process may have asked for it
+  // in a process of its own, because other tests may have loaded the viewer
   const app = new URL('../../src/http/app.js', import.meta.url).href;
   const code = `import { createRequire } from 'node:module';
     await import('${app}');
@@ -123,7 +123,7 @@ test('the viewer stands at /docs/, and all that its page names comes from there'
   const named = [...page.text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path!);
   assert.ok(named.length >= 5);
   for (const path of named) {
-    // links to the resources and to the document
+    // links, not resources of the page
     if (['/rest/', '/openapi.json'].includes(path)) continue;
     assert.ok(path.startsWith('/static/'), path);
     const file = await service.get(path);

@@ -35,7 +35,7 @@ const service = await startApp(
 const PATHS = ['/rest/map_data_points/', '/rest/notifications/', '/rest/'];
 const authorization = 'Token key';
 
-/** The start tags of a page, without what stands between them and without its own scripts. */
+/** The start tags of a page, without its own scripts. */
 function tagsOf(html: string): string[] {
   const own = /<script type="module" src="\/static\/[\w./-]+"><\/script>/g;
   return [...html.replaceAll(own, '').matchAll(/<[^>]*>/g)].map(([tag]) => tag.toLowerCase());
@@ -63,7 +63,7 @@ test('a page shows all that the JSON says, and none of it is markup', async () =
     const shown = shownText(text);
     const json = (await service.get(path, { headers: { authorization } })).json<object>();
     for (const value of textsOf(json)) {
-      // the links of the page differ from those of the JSON
+      // links differ between page and JSON
       if (value.startsWith('http://')) continue;
       assert.ok(shown.includes(JSON.stringify(value).slice(1, -1)), `${path} ${value}`);
     }
@@ -72,7 +72,7 @@ test('a page shows all that the JSON says, and none of it is markup', async () =
 
 test('nor is what the request says', async () => {
   const payloads = HOSTILE.filter((one) => !one.includes('\u2028'));
-  // parameters that the form does not know are in hidden fields
+  // unknown parameters are kept in hidden fields
   const namesIn = (html: string): string[] =>
     tagsOf(html)
       .filter((tag) => !/^<input type="hidden" name="[^"]*" value="[^"]*">$/.test(tag))
@@ -92,7 +92,6 @@ test('nor is what the request says', async () => {
   }
 });
 
-/** Every text in a JSON value. */
 function textsOf(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -100,14 +99,14 @@ function textsOf(value: unknown): string[] {
 }
 
 const LARGE = 40;
-// a page of small records in front of the large ones
+// the first page has small records, the second large ones
 const large = await startNotes(
   Array.from({ length: 2 * LARGE }, (_, i) => {
     return { id: i + 1, ...place, comment: i < LARGE ? 'small' : '<&>"'.repeat(43_000) };
   }),
 );
 
-/** The page size that the refusal of a page names as one that fits. */
+/** The page size that the refusal of a page proposes. */
 async function fittingSize(path: string): Promise<number> {
   const reply = await large.get(path);
   assert.is(reply.status, 400, path);
@@ -120,7 +119,7 @@ async function fittingSize(path: string): Promise<number> {
 }
 
 test('a page with too many bytes is refused, and told what fits', async () => {
-  // a single large record, and a page without any
+  // a page with one large record, and one with none
   for (const query of ['?page=last&page_size=79', `?page_size=${LARGE}`]) {
     assert.is((await large.get(LIST + query)).status, 200);
   }

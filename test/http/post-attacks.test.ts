@@ -33,7 +33,7 @@ function postImage(more: Record<string, string> = {}): Promise<Reply> {
   return post(formOf([...PLACE, part('image', JPEG, 'a.jpg')]), FORM, more);
 }
 
-/** Sends a post of the attacker without its end. */
+/** Sends the attacker's post without its end. */
 function sendUnfinished(bytes: Buffer, type: string, { port } = service): Line {
   const line = dial(port);
   lines.push(line);

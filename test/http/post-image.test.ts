@@ -21,7 +21,6 @@ interface Note {
   readonly image?: string;
 }
 
-/** Posts a form with a file. */
 function post(
   file: Buffer,
   {
@@ -38,7 +37,7 @@ function post(
   return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
 }
 
-/** Every image that is stored, as records name them, once nothing is on its way. */
+/** Every stored image, by its name in records, once no upload is open. */
 async function stored(): Promise<string[]> {
   await until('nothing is on its way', () => readdirSync(join(media, '.incoming')).length === 0);
   const folder = join(media, 'map_data_points');
@@ -59,7 +58,7 @@ test('a point has its image from the answer on, upright and without what the pho
   const { id, image } = reply.json<Note>();
   assert.match(image!, new RegExp(`^/media/map_data_points/${id}/Maki_1_[0-9a-f]{8}\\.jpg$`));
   for (let i = 0; i < 4; i++) {
-    // connections of both threads
+    // asked of both threads
     assert.equal((await service.get(`${LIST}${id}/`)).json(), reply.json());
     const { status, headers, body } = await service.get(image!);
     assert.is(status, 200);
@@ -78,7 +77,7 @@ test('what is wrong with the fields and the image is told together, and nothing 
   assert.is(both.status, 400);
   const { lat, image } = both.json<{ lat: string[]; image: string[] }>();
   assert.equal([lat.length, image], [1, [text]]);
-  // a good image of a point that is refused
+  // a good image with a bad point
   const first = await post(JPEG, { fields: { lon: 'x' } });
   assert.equal(first.json(), { lon: ['A valid number is required.'] });
   const empty = await post(Buffer.alloc(0));
@@ -116,7 +115,7 @@ test('images of accepted points survive a kill, and uploads under way do not', a
   await killed.ended;
   const half = join(media, '.incoming', 'half.upload');
   writeFileSync(half, 'half');
-  // what is younger than an hour may be on its way
+  // uploads younger than an hour are kept: they may be open
   utimesSync(half, 1, 1);
   service = await startOwnService(flags);
   assert.equal((await stored()).sort(), before);

@@ -18,7 +18,7 @@ import { assert, makeFolder, pluck, test } from '../support/uvu.js';
 const folder = makeFolder();
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const PLACE = { lat: '10.5', lon: '-20.25' };
-/** A box around {@link PLACE}, where the snapshot has nothing. */
+/** A box around {@link PLACE}, empty in the snapshot. */
 const AROUND = `${LIST}?bbox=-20.3,10.4,-20.2,10.6`;
 
 const tokens = join(folder, 'tokens.json');
@@ -29,7 +29,7 @@ flags.push('--time-zone', 'Europe/Helsinki', '--posts-per-address', '5', '--post
 let service: OwnService = await startService([...flags, '--workers', '2']);
 let asked = 0;
 
-/** Asks for the list, from another address each time: few posts are accepted from one. */
+/** Each request comes from another address, because posts are limited by address. */
 function ask({ headers, ...given }: Asked): Promise<Reply> {
   const from = { 'X-Forwarded-For': `10.0.0.${++asked}` };
   return service.get(LIST, { ...given, headers: { ...from, ...headers } });
@@ -44,7 +44,7 @@ interface Note {
   readonly created_at: string;
 }
 
-/** The points around {@link PLACE}, by id, over connections that several threads may have. */
+/** The points around {@link PLACE}, by id, asked of several threads. */
 async function around(): Promise<Envelope> {
   const replies = await Promise.all(Array.from({ length: 6 }, () => service.get(AROUND)));
   const [first, ...others] = pluck(replies, 'text');
@@ -136,7 +136,7 @@ test('what cannot be accepted is refused as it should be, and nothing of it is t
 });
 
 const ONCE = { 'Idempotency-Key': 'once-and-for-all' };
-/** What the key was answered first. */
+/** The first answer to the key. */
 let first: Reply;
 
 function assertFirst(again: Reply): void {
@@ -156,7 +156,7 @@ test('the same key and body again get the first answer, another body 422', async
   others.forEach(assertFirst);
   assertFirst(await post({ ...PLACE, lat: 10.5, status: 'ignored' }, ONCE));
   assert.is((await post({ ...PLACE, comment: 'other' }, ONCE)).status, 422);
-  // the keys of a user are that user's own
+  // another user's equal key is another key
   const own = await post(PLACE, { ...ONCE, Authorization: `Token ${token}` });
   assert.is(own.headers['idempotency-replayed'], undefined);
   assert.is((await post({ lat: 1 }, { 'Idempotency-Key': 'not-spent' })).status, 400);

@@ -96,7 +96,7 @@ async function tagOf(path: string, headers: Record<string, string> = {}): Promis
   return (await service.get(path, { headers })).headers.etag!;
 }
 
-// the lists that a header may hold are compared by a function of its own
+// head.test.ts covers lists of tags
 test('an If-None-Match that names the answer gets 304 and no body, any other all of it', async () => {
   for (const path of [...ADDRESSES, ...OTHERS]) {
     const full = await service.get(path);

@@ -9,7 +9,7 @@ import { startOwnService } from '../support/own-service.js';
 import { FIXTURE_POINTS, ROOT } from '../support/service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
-/** A request that the original service was sent, and what it answered. */
+/** A request to the original service, and its answer. */
 interface RecordedCase {
   readonly name: string;
   readonly method: string;
@@ -19,46 +19,46 @@ interface RecordedCase {
   readonly response: {
     readonly status: number;
     readonly headers: Readonly<Record<string, string>>;
-    /** Null where it was no JSON. */
+    /** Null where the body was not JSON. */
     readonly body: unknown;
   };
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Recorded cases that our service answers differently, on purpose. */
+/** Recorded cases that this service answers differently on purpose. */
 interface Differences {
-  /** The heading of `docs/decisions.md` that says why, as a link to it ends. */
+  /** The anchor of the reason in `docs/decisions.md`. */
   readonly decision: string;
-  /** As `differencesOf` puts it. */
+  /** As `differencesOf` describes it. */
   readonly difference: string;
   /** As `keyOf` names the cases. */
   readonly keys: readonly string[];
 }
 
-/** All of them: the replay fails for one that is missing and for one too many. */
+/** The replay fails for a difference that is not listed here, and for a listed one that is gone. */
 const DIFFERENCES = (JSON.parse(read('test/fixtures/differences.json')) as Differences[]).flatMap(
   ({ keys, ...others }) => keys.map((key) => ({ key, ...others })),
 );
 
-/** Names a case, which its name alone does not always. */
+/** A unique name of a case; `name` alone may be shared. */
 function keyOf(name: string, method: string, target: string): string {
   return `${name} | ${method} ${target.replace('/rest/map_data_points/', '')}`.trimEnd();
 }
 
-/** The cases in the order they were recorded in: later ones saw what earlier ones had posted. */
+/** The cases in recorded order: later ones saw what earlier ones had posted. */
 function recordedCases(): RecordedCase[] {
   return readLines(join(ROOT, 'test/fixtures/cases.ndjson')) as unknown as RecordedCase[];
 }
 
-/** The points that the original service had, by id. */
+/** The points of the original service, by id. */
 function recordedPoints(): Map<number, Fields> {
   return new Map(readLines(FIXTURE_POINTS).map((point) => [point['id'] as number, point]));
 }
 
 /**
- * How our answer differs from the recorded one, as `what was → is` with semicolons between; empty
- * when it does not. A different status says it all, so that what follows from it is left out.
+ * How our answer differs from the recorded one, as `what was → is` joined by semicolons; empty
+ * when it does not. Where the status differs, nothing else is compared.
  */
 function differencesOf(
   { method, target, response: recorded }: RecordedCase,
@@ -73,7 +73,7 @@ function differencesOf(
     if (!isDeepStrictEqual(was, is)) found.push(`${what} ${shown(was)} → ${shown(is)}`);
   };
   const type = mediaType(recorded.headers['content-type']);
-  // nobody reads the body of a redirect
+  // the body of a redirect does not matter
   if (status !== 301) note('type', type, mediaType(reply.headers['content-type']));
   note('location', recorded.headers['location'], reply.headers.location);
   note('www-authenticate', recorded.headers['www-authenticate'], reply.headers['www-authenticate']);
@@ -83,7 +83,7 @@ function differencesOf(
   if (method === 'HEAD') {
     note('length', recorded.headers['content-length'], reply.headers['content-length']);
   }
-  // an HTML page, recorded or ours, has no JSON to compare
+  // pages in HTML are not compared
   if (recorded.body === null || reply.headers['content-type'] !== type) return found.join('; ');
 
   const body = reply.json();
@@ -100,7 +100,7 @@ function differencesOf(
   return found.join('; ');
 }
 
-/** What clients may say of a point, and whose it is; the rest is different for each post. */
+/** Fields that depend only on the post and its user. */
 const SAID = ['comment', 'lat', 'lon', 'is_processed', 'created_by', 'tags'];
 
 function acceptedDifferences(recorded: Fields, reply: Reply): string {
@@ -113,7 +113,7 @@ function acceptedDifferences(recorded: Fields, reply: Reply): string {
 
 function orderDifferences(target: string, recorded: Envelope, ours: Envelope): string[] {
   const keyOf = sortKey(target);
-  // without an order any page of that length is right
+  // without an ordering, any page of that length is right
   if (keyOf === undefined) return [];
   const was = recorded.results.map(keyOf);
   const is = ours.results.map(keyOf);
@@ -132,7 +132,7 @@ function valueDifferences({ results }: Envelope, points: ReadonlyMap<number, Fie
   return [...found];
 }
 
-/** The record with whole seconds written out, which is the same instant. */
+/** The record with six digits of its seconds, which is the same instant. */
 function withSixDigits(record: Fields): Fields {
   const changed: Record<string, unknown> = { ...record };
   for (const field of ['created_at', 'modified_at']) {
@@ -141,7 +141,7 @@ function withSixDigits(record: Fields): Fields {
   return changed;
 }
 
-/** Ids of each run of records that the order does not tell apart, each run sorted. */
+/** Ids of each run of equal keys, sorted within the run. */
 function idsByKey({ results }: Envelope, keys: readonly (string | number)[]): number[][] {
   const runs: number[][] = [];
   results.forEach((record, i) => {
@@ -151,7 +151,7 @@ function idsByKey({ results }: Envelope, keys: readonly (string | number)[]): nu
   return runs.map((ids) => ids.sort((a, b) => a - b));
 }
 
-/** What the target orders records by; undefined where it names no order. */
+/** The sort key of a target's ordering; undefined where there is none. */
 function sortKey(target: string): ((record: Fields) => string | number) | undefined {
   const query = new URL(target, 'http://x').searchParams;
   const ordering = query.get('ordering')?.trim();
@@ -234,7 +234,7 @@ test('every difference has its decision in docs/decisions.md', () => {
 test('what we refuse names the parameter at fault', () => {
   for (const { key } of DIFFERENCES) {
     const reply = replies.get(key)!;
-    // what a body gets wrong has fields
+    // errors of a body name its fields
     if (reply.status !== 400 || key.endsWith('| POST')) continue;
     const at = /\?(created_at_\w+|modified_at_\w+|bbox|coordinates|ordering)=/.exec(key)![1]!;
     const parameter = key.startsWith('page_size') ? 'page_size' : at;

@@ -8,7 +8,7 @@ import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const snapshot = join(makeFolder(), 'points.ndjson');
 
-/** Puts a snapshot of so many points in place of the one there is. */
+/** Replaces the snapshot by one of `count` points. */
 function put(count: number): void {
   const points = Array.from({ length: count }, (_, i) => {
     return { id: i + 1, lat: '1', lon: '2', created_at: '2024-01-01T00:00:00Z' };
@@ -48,7 +48,7 @@ test('If-Match with the snapshot served makes no difference', async () => {
   for (const path of PATHS) {
     const { headers, text } = await service.get(path);
     const tag = headers['waypost-snapshot'] as string;
-    // several, so that kept answers are asked for as well
+    // several, so that kept answers are covered, too
     for (const list of [tag, tag.slice(1, -1), headers.etag!, '*', `"x", ${tag}`]) {
       const again = await service.get(path, { headers: { 'If-Match': list } });
       assert.equal([again.status, again.text], [200, text], `${path} ${list}`);
@@ -77,7 +77,7 @@ test('who pages through a swap is told', async () => {
     detail,
     `The data has changed: If-Match asks for ${tag}, and the state served is ${now}. Begin again with the first page.`,
   );
-  // a page that is no more says the same
+  // so does a page that does not exist any more
   assert.is((await service.get(`${LIST}?page_size=100&page=4`, following)).status, 412);
   assert.is((await service.get(next)).status, 200);
   assert.is((await service.get(next, { headers: { 'If-Match': now } })).status, 200);
@@ -91,7 +91,7 @@ test('If-Match compares strongly', () => {
   }
   const others = ['W/"s"', 'W/"s-e"', '"x"', '', '"', 's-e', '"s', 'x, "s"', '"*"', '"s.j.2"'];
   for (const list of others) assert.not(allows(list), list);
-  // before the answer is made
+  // the check before an answer is made
   assert.ok(allowsState('"s-other"', state));
   assert.not(allowsState('"s.j.2"', state));
 });
@@ -145,7 +145,7 @@ test('of many that wait 256 do, the others are refused at once, and all who wait
   agent.destroy();
   const others = answers.filter((one) => !refused().includes(one));
   assert.ok(others.length >= MOST_WAITING, `${others.length}`);
-  // on a machine that is slow, a second passes first
+  // on a slow machine their second may have passed
   for (const one of others) {
     if (one.status === 200) assert.is(newestOf(one), 'fourth');
     else assert.match(one.text, /the last post served is/);

@@ -10,7 +10,7 @@ const FOR_EVER = 'public, max-age=31536000, immutable';
 const TYPE = 'application/vnd.mapbox-vector-tile';
 const notes = scatterNotes(29, 500);
 const time = 1.6e15;
-/** Alone in the sea. */
+/** A point far from all others. */
 const posted: Note = { id: 900_001, lon: -140.5, lat: -45.5, created: time, modified: time + 7e6 };
 
 const service = await startNotes(notes);
@@ -39,7 +39,7 @@ test('a tile is a Mapbox Vector Tile of what the list counts, filters included',
     assert.is(sumOf(await service.get(`${WORLD}?${filter}`)), await listed(`?${filter}`), filter);
   }
   const part = await service.get('/tiles/1/1/0.mvt?bbox=-10,-20,60,70');
-  // the equator belongs to the tile south of it
+  // places on the equator belong to the tile south of it
   assert.is(sumOf(part), await listed('?bbox=0,0.00000001,60,70'));
 });
 
@@ -120,7 +120,7 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
   assert.equal([before.status, before.headers['cache-control']], [200, FOR_EVER]);
   assert.is((await own.get(`${WORLD}?v=other`)).headers['cache-control'], 'no-cache');
 
-  // kept, and kept as lasting
+  // the cached answer is as immutable
   await own.get(pathOf(first.url));
   assert.is((await own.get(pathOf(first.url))).headers['cache-control'], FOR_EVER);
   own.accept([posted]);
@@ -158,7 +158,7 @@ test('TileJSON lists the attributes that each layer has, those of the query incl
     const { vector_layers } = (await service.get(`/tiles/points.json?${query}`)).json<TileSet>();
     const fields = Object.fromEntries(vector_layers.map((layer) => [layer.id, layer.fields]));
     assert.equal(Object.keys(fields['points']!).sort(), [...usual, ...more].sort(), query);
-    // a tile has no attribute that is not listed, and every one that is
+    // tiles have exactly the listed attributes
     const met: Record<string, Set<string>> = {};
     for (const look of ['', 'cluster=false&']) {
       const layers = decodeTile((await service.get(`${WORLD}?${query}${look}grid=128`)).body);

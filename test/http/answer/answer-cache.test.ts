@@ -48,7 +48,7 @@ test('answers that come too fast to stay are not kept, until time has passed', (
   assert.ok(isWanted('bb'));
   cache.keep('one', key('/bb', 2), answer(60_000));
   assert.not(isWanted('ccc'));
-  // what was kept is answered meanwhile
+  // kept answers are still found
   assert.ok(cache.get('one', key('/bb', 2)));
   time = 1_999;
   assert.not(isWanted('ccc'));
@@ -56,7 +56,6 @@ test('answers that come too fast to stay are not kept, until time has passed', (
   assert.ok(isWanted('ccc'));
   cache.keep('one', key('/ccc', 3), answer(60_000));
   assert.not(isWanted('dddd'));
-  // posts may come faster still
   cache.get('two', key('/a'));
   assert.not(isWanted('dddd'));
 });
@@ -135,7 +134,7 @@ test('who asks for what is being made is called when it is kept, or its response
   onKept();
   assert.equal(called, ['b']);
   assert.not(join());
-  // the next one is made for the response of another request
+  // a response that closes ends only its own answer
   joins.lead(one!, new EventEmitter() as ServerResponse);
   response.emit('close');
   assert.ok(join());

@@ -79,7 +79,7 @@ test('every bit of a hash is spelled', () => {
 
 const HEADERS = { ETag: '"a: b"', 'Content-Type': 'application/json', 'Content-Length': '3' };
 
-/** The port of a server that writes heads in our way, or in Node's where the target is `/node`. */
+/** Starts a server that writes heads our way, or Node's way at `/node`; returns its port. */
 function startServer(): Promise<number> {
   const writeHead = createWriteHead();
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
@@ -94,7 +94,7 @@ function startServer(): Promise<number> {
   return listen(server);
 }
 
-/** Sends bytes and returns all that comes back until the server ends, without the time. */
+/** Sends bytes and returns all that comes back, without dates. */
 async function answersTo(port: number, bytes: string): Promise<string> {
   return (await exchange(port, bytes)).replaceAll(
     /Date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT/g,

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { createOutbox } from '../../../src/http/answer/delivery.js';
 import { assert, test } from '../../support/uvu.js';
 
-/** An outbox that notes the numbers it sends, and apart negative ones, which it fails to send. */
+/** An outbox that sends numbers; sending a negative one fails. */
 function start(longestMs = Infinity): {
   put: (number: number) => void;
   sent: number[];

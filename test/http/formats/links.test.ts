@@ -8,7 +8,7 @@ function next(query: string): string | null {
   return pagedList('', parseQueryString(query), 0, 1, 2).links().next;
 }
 
-// the recorded answers of lists, which are replayed, have the links of every kind of page
+// replayed answers cover the links of every kind of page
 test('the links of a first, a middle and a last page, whose first is named without its number', () => {
   const linksOf = (query: string, page: number, pageCount: number) => {
     const { next, previous } = pagedList('/', parseQueryString(query), 0, page, pageCount).links();
@@ -21,7 +21,7 @@ test('the links of a first, a middle and a last page, whose first is named witho
 });
 
 test('names are compared by code points, before they are encoded', () => {
-  // U+10000 stands above U+FFFD, though its first UTF-16 unit does not
+  // U+10000 is above U+FFFD, but its first UTF-16 unit is not
   const high = encodeURIComponent('\u{10000}');
   const replaced = encodeURIComponent('\ufffd');
   assert.is(next(`${high}=1&${replaced}=2`), `?page=2&${replaced}=2&${high}=1`);

@@ -21,7 +21,7 @@ import { assert, test } from '../../support/uvu.js';
 
 const random = new Random(20_260_101, 'point');
 
-/** Pieces of text that look like the ends and beginnings of members. */
+/** Texts that look like the ends and beginnings of members. */
 const TRAPS: readonly string[] = [
   ...['"', '\\', '\\"', '"}', '","image":"x', '","lat":"1.00000000","lon":"2.00000000'],
   ...['"],"created_at":"2024-01-01T00:00:00.000000+00:00', '[', ']', '{', '}', ',', ':', '\n'],
@@ -60,7 +60,7 @@ function someKeys(): RecordKey[] {
   return RECORD_KEYS.filter(() => random.chance(share));
 }
 
-/** What is expected, by way of parsing. */
+/** The expected result, by parsing. */
 function pick(json: string, keys: readonly RecordKey[]): Record<string, unknown> {
   const all = JSON.parse(json) as Record<string, unknown>;
   return Object.fromEntries(keys.filter((key) => key in all).map((key) => [key, all[key]]));
@@ -69,7 +69,7 @@ function pick(json: string, keys: readonly RecordKey[]): Record<string, unknown>
 test('a projected record is, byte for byte, what parsing and picking gives', () => {
   for (const { json, stored } of RECORDS) {
     const keys = someKeys();
-    // not a byte more than the record has
+    // exactly the size of the record
     const target = new Uint8Array(renderedLength(stored));
     assert.is(target.length, Buffer.byteLength(json));
     assert.is(rendered(stored).toString(), json);
@@ -124,7 +124,6 @@ function pageOf(count: number, keys?: readonly RecordKey[]): Page {
   return { title: '', list, records, keys };
 }
 
-/** What a format makes of a page, and what that costs. */
 function encode(format: typeof GEOJSON, page: Page): [cost: number, body: string] {
   const budget = new Meter(1e6);
   const exchange = { target: '', snapshot: '', headers: {}, memory: FRESH_MEMORY, budget };

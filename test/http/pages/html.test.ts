@@ -45,7 +45,7 @@ test('markup, lists, numbers and nothing stand in templates as they are', () => 
   assert.is(escapeHtml('plain'), 'plain');
 });
 
-/** What a writer makes of JSON with a link behind `id`. */
+/** JSON as HTML, with a link from `id`. */
 function linked(json: string): string {
   const links = [{ key: 'id', href: (value: unknown) => `/${value}` }];
   return readableJson(json, links).text.replaceAll(/\s+/g, '');
@@ -63,7 +63,7 @@ test('keys, texts and literals are told apart, and values of some keys are linke
   }
 });
 
-/** What a browser shows of HTML without tags. */
+/** The text that a browser shows of HTML. */
 function shown(html: string): string {
   const text = html.replaceAll(/<\/?[biu]>/g, '');
   assert.not.match(text, /[<>]/);

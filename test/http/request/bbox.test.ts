@@ -4,7 +4,7 @@ import { parseBbox, parsePolygon } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
 import { assert, rounds, table, test } from '../../support/uvu.js';
 
-/** [west, east] of each box, which all have the latitudes given. */
+/** [west, east] of each box between two longitudes. */
 function spans(left: number | string, right: number | string): [number, number][] {
   const boxes = parseBbox(`${left},-10,${right},10`);
   assert.ok(Array.isArray(boxes), `${left} to ${right}`);
@@ -14,7 +14,7 @@ function spans(left: number | string, right: number | string): [number, number][
   });
 }
 
-/** Each case: left, right, and what they span. */
+/** Each case: left, right, and the spans of the boxes. */
 const CASES: Readonly<Record<string, string>> = {
   // other edges are compared with an oracle below
   'edges at ±180 stay as they are': `
@@ -28,7 +28,7 @@ const CASES: Readonly<Record<string, string>> = {
   'a wrapped edge on the antimeridian takes both of its numbers in': `
     540 540 180..180 -180..-180 | -540 -540 180..180 -180..-180 | 180 190 180..180 -180..-170
     540 550 180..180 -180..-170 | 530 540 170..180 -180..-180 | -190 -180 170..180 -180..-180`,
-  // rounding to ten decimals must not fold the fifth up into a line
+  // rounding to ten decimals must not make the fifth a line
   '360 degrees and more are the whole world': `
     -200 200 -180..180 | 0 360 -180..180 | -190.1 169.9 -180..180 | -1e308 1e308 -180..180
     0 359.99999999999 -180..180 | 0 359.9999999 0..180 -180..-1e-7`,
@@ -49,7 +49,7 @@ test('latitudes: any, but bottom not above top', () => {
   assert.match(parseBbox('0,2,1,1') as string, 'bottom');
 });
 
-// whole micro-degrees, so that the oracle is exact
+// integer micro-degrees, so that the oracle is exact
 const TURN = 360_000_000;
 const HALF = TURN / 2;
 const edge = fc.oneof(
@@ -62,7 +62,7 @@ function modulo(units: number): number {
   return ((units % TURN) + TURN) % TURN;
 }
 
-/** How far the box reaches eastwards from its left edge. */
+/** Width of a box, eastwards from its left edge. */
 function spanOf(left: number, right: number): number {
   return left <= right ? right - left : modulo(right - left);
 }
@@ -78,7 +78,7 @@ test('a point is inside if its meridian lies in the span, whatever its number', 
       let lon: number;
       if ('at' in place) lon = place.at;
       else lon = modulo((place.beside === 'left' ? left : right) + place.by + HALF) - HALF;
-      // edges that are ±180 to begin with are taken at their word: tested above
+      // edges given as ±180 keep their sign: tested above
       fc.pre(Math.abs(lon) !== HALF || (Math.abs(left) !== HALF && Math.abs(right) !== HALF));
       const isIn = spans(left / 1e6, right / 1e6).some(
         ([west, east]) => lon / 1e6 >= west && lon / 1e6 <= east,
@@ -102,7 +102,6 @@ test('boxes lie within ±180, are no wider than the span, and never overlap', ()
   );
 });
 
-/** The rings in degrees. */
 function rings(text: string): number[][] {
   const polygon = parsePolygon(text);
   if (typeof polygon === 'string') throw new Error(polygon);
@@ -134,7 +133,7 @@ test('a closed ring is the same as an open one, wherever on the world its places
     if (typeof open === 'string') refused += 1;
   }
   assert.ok(refused > 50 && refused < 350, String(refused));
-  // the whole world has edges of 360 degrees, wherever its ring begins
+  // an edge of 360 degrees stays one, wherever the ring begins
   const world = ['0,-9', '180,-9', '360,-9', '360,9', '0,9'];
   for (let first = 0; first < world.length; first++) {
     const places = [...world.slice(first), ...world.slice(0, first)];
@@ -153,12 +152,12 @@ test('a polygon across the antimeridian begins within ±180 and goes on beyond',
     assert.equal(rings(text), fiji, text);
     assert.ok((parsePolygon(text) as { crosses: boolean }).crosses);
   }
-  // taken at its word: nothing is beyond ±180
+  // edges at ±180 keep their sign: nothing lies beyond them
   assert.equal(rings('-180,0;180,0;180,90;-180,90'), [[-180, 0, 180, 0, 180, 90, -180, 90]]);
   assert.not((parsePolygon('170,0;180,0;180,9') as { crosses: boolean }).crosses);
   assert.equal(rings('180,0;190,0;190,9'), [[180, 0, 190, 0, 190, 9]]);
   assert.equal(rings('-190,0;-180,0;-180,9'), [[170, 0, 180, 0, 180, 9]]);
-  // a hole is moved to where the ring is, and what hangs over a whole world comes twice
+  // a hole is shifted to its ring; a hole across the edge of a whole world comes twice
   assert.equal(rings('170,0;190,0;190,9|-175,1;-174,1;-174,2')[1], [185, 1, 186, 1, 186, 2]);
   assert.equal(rings('0,-9;360,-9;360,9;0,9|-1,0;1,0;1,1').slice(1), [
     [359, 0, 361, 0, 361, 1],

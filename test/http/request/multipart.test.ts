@@ -121,7 +121,7 @@ test('an image of the most bytes is taken, and one of a byte more is not', async
   assert.equal(more.json(), {
     image: [`The image is too large. Expected at most ${MAX_BYTES} bytes.`],
   });
-  // by its length alone, before it is sent
+  // refused by its length, before the body is sent
   const answer = await exchange(
     port,
     `POST /with HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: ${FORM}\r\nContent-Length: 1000000000\r\n\r\n`,
@@ -203,7 +203,7 @@ test('a client that leaves takes its image with it', async () => {
 test('a body of a connection that was closed before anybody listened broke off', async () => {
   let told: unknown;
   const server = createServer((request) => {
-    // a request that waited for earlier ones begins so
+    // as for a request that waited for earlier ones
     setImmediate(() => {
       request.socket.destroy();
       receiveBody(request, room, 'a').catch(({ body }: HttpError) => {
@@ -262,7 +262,7 @@ test('a folder that cannot be written gets 503, without its name', async () => {
     assert.is(status, 503);
     assert.is(headers['retry-after'], '1');
     assert.is(text, '{"detail":"The image could not be stored; try again in a moment."}');
-    // what is left of the body is read, and the next request of the connection found behind it
+    // the rest of the body is read, so that the connection's next request is found
     const body = Buffer.concat([
       part('image', Buffer.alloc(190_000), 'x.jpg'),
       Buffer.from('--XX--\r\n'),

@@ -9,7 +9,7 @@ const negotiation = new Negotiation([JSON_FORMAT, { ...PAGE_OFFER, name: 'html' 
 const accepted = negotiation.accepted.bind(negotiation);
 const named = negotiation.named.bind(negotiation);
 
-/** Asks twice: the second answer comes from memory. */
+/** Asks twice, because the second answer comes from a cache. */
 function choose(accept: string | undefined): string | number {
   const ask = (): string | number => {
     try {

@@ -15,10 +15,9 @@ function read(query: string): Query {
   return parsePointsQuery(parseQueryString(query), UTC);
 }
 
-/** The error that reading the query ends in. */
 const refusal = (query: string): HttpError => thrownBy(HttpError, () => read(query));
 
-/** The text of the one parameter that is refused. */
+/** The text of the only refused parameter. */
 function textOf(query: string): string {
   const error = refusal(query);
   assert.instance(error, ParameterErrors, query);
@@ -30,7 +29,7 @@ function textOf(query: string): string {
 interface Refused {
   readonly names: readonly string[];
   readonly values: readonly string[];
-  /** What the text of each value has, beside the value. */
+  /** What each text holds, besides the value. */
   readonly says: readonly string[];
 }
 

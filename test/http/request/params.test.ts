@@ -16,7 +16,7 @@ function read(query: string): Query {
   return { ...said(others), filters: said(filters) };
 }
 
-/** What is not undefined. */
+/** A copy without undefined members. */
 function said<Wanted extends object>(wanted: Wanted): Wanted {
   return Object.fromEntries(
     Object.entries(wanted).filter(([, value]) => value !== undefined),
@@ -33,7 +33,7 @@ const BOX = [{ west: 24.95, south: 60.165, east: 24.96, north: 60.175 }];
 const CIRCLE = { lat: 60.166, lon: 24.951, radius: 1000 };
 const MANY = Array.from({ length: 1_000 }, (_, i) => i);
 
-/** Each case: a query, and the filters that it has. */
+/** Each case: a query, and its filters. */
 const FILTERS: Readonly<Record<string, readonly (readonly [query: string, wanted: Filters])[]>> = {
   'an empty value counts as absent': [
     [NAMES.map((name) => `${name}=`).join('&'), {}],
@@ -48,7 +48,7 @@ const FILTERS: Readonly<Record<string, readonly (readonly [query: string, wanted
   ],
   'times: one end or both, with and without an offset': [
     ['created_at_after=2023-05-01T12:00:00Z', { createdAt: from('2023-05-01T12:00:00Z') }],
-    // a + that nobody escaped arrives as a space
+    // an unescaped + arrives as a space
     ['created_at_after=2023-05-01T12:00:00+02:00', { createdAt: from('2023-05-01T10:00:00Z') }],
     ['created_at_after=2023-05-01T12:00:00%2B02:00', { createdAt: from('2023-05-01T10:00:00Z') }],
     [
@@ -132,7 +132,7 @@ test('the notifications know pages only', () => {
 test('the examples of the table are accepted', () => {
   assert.is(POINTS_PARAMETERS.length, 18);
   for (const { name, example } of POINTS_PARAMETERS) {
-    // the format is read elsewhere, since every address has it
+    // `format` is read elsewhere, for every address
     if (name === 'format') continue;
     assert.not.equal(read(`${name}=${encodeURIComponent(example)}`), NOTHING, name);
   }

@@ -16,7 +16,7 @@ import { Oracle } from '../../support/oracle.js';
 import { decodeTile } from '../../support/tiles.js';
 import { assert, pluck, rounds, table, test } from '../../support/uvu.js';
 
-/** What Node's HTTP parser makes of these characters sent as UTF-8: one character a byte. */
+/** A target as Node's HTTP parser gives it: one character for each byte of UTF-8. */
 function asTarget(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
@@ -82,7 +82,7 @@ test('agrees with URLSearchParams on any text', () => {
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
       const text = pieces.join('');
-      // Node 20 mistakes what is not ASCII beside an escape that is none, so it gets ASCII only
+      // ASCII only: Node 20 misreads other characters beside an invalid escape
       const ascii = text.replace(/[^\0-\x7f]/gu, encodeURIComponent);
       const expected = [...new URLSearchParams(`?${ascii}`)];
       assert.equal(pairsOf(asTarget(text)), expected);
@@ -94,7 +94,7 @@ test('agrees with URLSearchParams on any text', () => {
 
 const ITEMS = '/ogc/collections/points/items';
 const CHARACTERS = [',', ',', '\\', '\\', ' ', '"', "'", '+', '&', '%2C', 'a', 'b', 'ä', '🇫🇮'];
-/** Parameters of texts, and the filters that they stand for. */
+/** Parameters of texts, and their filters. */
 const FILTERS = { tags: 'tags', tags_all: 'tagsAll', status: 'statuses' } as const;
 
 const random = new Random(73, 'point');
@@ -109,7 +109,7 @@ const notes = scatterNotes(73, 300).map(
 const app = await startNotes(notes.slice(0, 200));
 app.accept(notes.slice(200));
 
-/** What no record refuses: a text that is not blank. */
+/** A text that is valid in a record: not blank. */
 function randomText(): string {
   const text = Array.from({ length: 1 + random.int(4) }, () => random.pick(CHARACTERS)).join('');
   return text.trim() === '' ? `${text}a` : text;

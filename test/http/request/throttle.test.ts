@@ -8,13 +8,13 @@ import {
 import type { HttpError } from '../../../src/http/request/http-error.js';
 import { assert, table, test } from '../../support/uvu.js';
 
-/** A throttle, and its clock. */
+/** A throttle with a clock that tests set. */
 function start(perMinute: number, time = 0) {
   const memory = createThrottleMemory();
   memory.set([12_345, -987_654]);
   const clock = { time };
   const throttle = createThrottle(memory, perMinute, () => clock.time);
-  /** How many of `count` are let through, and what the client is told then. */
+  /** How many of `count` posts are let through, and the `Retry-After` of the next one. */
   const take = (client: string, count: number): [taken: number, wait: string | undefined] => {
     for (let i = 0; i < count; i++) {
       try {
@@ -76,7 +76,7 @@ test('a proxy may write the address of a client in any way, which makes no other
     ['x, [2001:DB8:1:2::6]', '2001:db8:1:2'],
     ['[::ffff:c000:201]:50123', '192.0.2.1'],
     ['2001:db8:1:2::6', '2001:db8:1:2'],
-    // what is no address is nobody's
+    // not addresses: the connection's own address counts
     ['unknown', '203.0.113.7'],
     ['192.0.2.1, ', '203.0.113.7'],
   ];
