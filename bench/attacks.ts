@@ -42,7 +42,7 @@ const command = benchCommand(
   )
   .option('--rate <number>', `requests a second of each of ${CLIENTS} clients`, positiveNumber, 50);
 
-/** Each attack against a service of its own: none is measured with what another left. */
+/** Gives each attack a new service: no attack meets what another one left behind. */
 async function benchAttacks(options: Options): Promise<AttackResult[]> {
   const attacks =
     options.attacks?.map(attackOf) ?? (options.smoke ? ATTACKS : [CONTROL, ...ATTACKS]);
@@ -62,7 +62,7 @@ async function benchAttacks(options: Options): Promise<AttackResult[]> {
   return results;
 }
 
-/** Checks everything but speed: each attack took place, and delayed ordinary clients at most. */
+/** Throws unless each attack took place and no ordinary request failed; speed is not checked. */
 function checkSmoke(results: readonly AttackResult[]): void {
   for (const { attack, failed, failures, tally } of results) {
     if (tally.opened + tally.sent === 0) throw new Error(`The attack ${attack} did nothing.`);
@@ -94,7 +94,6 @@ async function openArena(
   }
 }
 
-/** A line for each attack. */
 function attackTables(results: readonly AttackResult[]): Table[] {
   const head = [
     'attack',

@@ -11,7 +11,6 @@ import { startServer, startService, temporaryFolder } from './support/service.js
 import { figureOf, ratioOf } from './support/stats.js';
 import { digits, spreadTable, type Table } from './support/table.js';
 
-/** What a round measured. */
 interface ExportRound {
   /** Megabytes a second of an export as NDJSON, and of a bare Fastify route that streams them. */
   readonly export: number;
@@ -19,7 +18,7 @@ interface ExportRound {
   /** 99th percentiles of reads in milliseconds: alone, and beside the slow readers. */
   readonly quietMs: number;
   readonly besideMs: number;
-  /** What the service had more in memory with the slow readers. */
+  /** Growth of the service's memory with the slow readers. */
   readonly mebibytes: number;
 }
 
@@ -88,7 +87,6 @@ function chunksOf(url: string): Promise<Buffer[]> {
   });
 }
 
-/** A line for each figure and each ratio of the rounds. */
 export function exportTables({ points, connections, rounds }: ExportResults): Table[] {
   const note = `${digits(points)} points, ${rounds.length} rounds. A slow reader takes 128 KiB a second. Bare Fastify streams a file.`;
   const table = spreadTable('Exports', note, [

@@ -56,7 +56,10 @@ async function benchFirst({ points, rounds, smoke }: BenchOptions): Promise<Firs
   });
 }
 
-/** The requests of each kind; places are looked up at a service of their own. */
+/**
+ * The requests of each kind. Another service is asked for the places, so that measured ones stay
+ * cold.
+ */
 async function kindsOf(file: string, smoke: boolean): Promise<Map<string, readonly string[]>> {
   const server = await startService(file, smokeFlags(smoke));
   const places = await surveyPlaces(server.url, smoke ? 40 : 400, SEED);

@@ -37,7 +37,7 @@ interface Results {
 
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, rounds: 1 };
 const INSTANCES = 3;
-/** So many that none is asked for twice before the cache has forgotten the first time. */
+/** Enough that the answer cache has forgotten a read before it is asked for again. */
 const DIFFERENT_READS = 50_000;
 
 const command = benchCommand(
@@ -67,7 +67,7 @@ async function benchFleet(options: BenchOptions): Promise<Results> {
   const [one, other] = fleet as [string, string];
   say('lags');
   const lags = await lagsOf(fleet, seconds * 3);
-  // what is not compiled yet is not measured
+  // lets code be compiled before anything is measured
   for (const url of [file, ...fleet]) await postFor(url, seconds / 4, connections);
   const places = await surveyPlaces(other, smoke ? 40 : 400, seed);
   const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
@@ -86,7 +86,9 @@ async function benchFleet(options: BenchOptions): Promise<Results> {
   return { points, connections, rounds, lags };
 }
 
-/** Posts at a steady rate to one instance, and has another one answer with each point. */
+/**
+ * Posts steadily to one instance and asks another one for each point; returns the lags, ascending.
+ */
 async function lagsOf(fleet: readonly string[], seconds: number): Promise<number[]> {
   const [from, to] = fleet.map((url) => Number(new URL(url).port)) as [number, number];
   const agent = new Agent({ keepAlive: true });

@@ -54,9 +54,9 @@ const command = benchCommand('http', 'Loads a server of the interface over HTTP 
   .option('--batch <number>', 'beside each scenario the same, so many in a request', positive)
   .option('--beside <number>', 'beside each scenario the same of so many points', positive);
 
-/** What is asked in each round: a server, its requests by scenario, and the questions of each. */
+/** One side of the comparison: a server, its paths by scenario, and the questions of a path. */
 interface Variant {
-  /** What its scenarios have behind their names. */
+  /** Appended to the names of its scenarios. */
   readonly suffix: string;
   readonly base: string;
   readonly pid: number | undefined;
@@ -64,10 +64,12 @@ interface Variant {
   readonly batch: number;
 }
 
-/** Batches are sent on so many times fewer connections: what has not come at the end is not counted. */
+/**
+ * Batches take an eighth of the connections: requests that are unanswered at the end do not count.
+ */
 const BATCH_SHARE = 8;
 
-/** Runs the scenarios round by round, each in turn, and each variant of it. */
+/** Runs every variant of every scenario, round by round. */
 async function benchHttp(options: Options): Promise<HttpResult[]> {
   const { url, points, beside, batch, smoke, rounds, rate, connections, seconds } = options;
   const sizes = url ? [] : [points, ...(beside === undefined ? [] : [beside])];
@@ -140,7 +142,7 @@ function batchesOf(variant: Variant, size: number): Variant {
   return { ...variant, suffix: ` × ${size}`, paths, batch: size };
 }
 
-/** A round of batches, a question at a time. */
+/** Converts the figures of a round of batches from requests to questions. */
 function questionsOf(round: Round, size: number): Round {
   const { requests, perSecond, bytesPerRequest, serverMicros } = round;
   return {
@@ -152,11 +154,10 @@ function questionsOf(round: Round, size: number): Round {
   };
 }
 
-/** A line for each scenario. */
 export function httpTables(results: readonly HttpResult[]): Table[] {
   const [first] = results;
   const rate = first?.rate === undefined ? '' : `, ${digits(first.rate)} requests/s asked for`;
-  // the server can do more than such figures show
+  // scenarios whose figures the generator limits, not the server
   const bound = results.filter(({ rounds }) =>
     rounds.some((one) => one.generatorCores > BUSY_CORES),
   );

@@ -22,7 +22,6 @@ import {
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, size, type Table } from './support/table.js';
 
-/** What loading one file took. */
 interface LoadResult {
   readonly points: number;
   readonly format: string;
@@ -83,7 +82,7 @@ async function benchLoad({ points, seed, rounds, smoke, large }: Options): Promi
   if (large) {
     const many = 10_000_000;
     const native = [{ format: 'native', path: await nativeFile(many, seed) }];
-    // JSON.parse of so much runs out of memory
+    // without JSON.parse, which runs out of memory
     const other = { points: many, rounds: 1, laterMs, ndjson: await ndjsonFile(many, seed) };
     loads.push(...(await measureLoads(native, other)));
   }
@@ -144,7 +143,7 @@ async function measureLoads(
       const server: Server =
         format === PARSE ? await startServer(PARSE_LINES, [path]) : await startService(path);
       starts.get(format)!.push(server.startMs);
-      // the first round's memory will do: it hardly varies. Its other threads are there by then
+      // memory hardly varies between rounds; by then all threads of the service run
       if (round === 0) {
         await delay(laterMs);
         const { peak = 0, rss: later = 0 } = memoryOf(server.pid) ?? {};
@@ -216,7 +215,6 @@ async function runCommand(args: readonly string[]): Promise<{ seconds: number; p
   return { seconds: (performance.now() - started) / 1000, peak };
 }
 
-/** A table of files that are loaded, and one of commands. */
 export function loadTables({ loads, rates }: LoadResults): Table[] {
   return [
     {

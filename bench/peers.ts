@@ -151,7 +151,6 @@ async function untilIdle(pids: readonly number[]): Promise<void> {
   }
 }
 
-/** A line for each peer in each scenario. */
 export function peersTables({ points, generator, results, skipped }: PeerResults): Table[] {
   const left = Object.entries(skipped).map(([peer, why]) => ` Left out: ${peer}: ${why}.`);
   return [
@@ -175,7 +174,7 @@ export function peersTables({ points, generator, results, skipped }: PeerResults
   ];
 }
 
-/** How much more CPU time a peer needs for a request, round by round: steadier on a busy machine. */
+/** How much more CPU time a peer needs for a request: on a busy machine steadier than its rate. */
 function cpuRatio(
   results: readonly PeerResult[],
   scenario: string,

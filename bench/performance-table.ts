@@ -5,7 +5,7 @@ import { type Report, reportTables, reportText } from './report/report.js';
 import { plainCommand, runMain, say } from './support/run.js';
 
 const DOCUMENT = join(import.meta.dirname, '../../docs/performance.md');
-/** Tables of a report that the document has not. */
+/** Titles of the tables that the document leaves out. */
 const LEFT_OUT = /^(?:Scenarios|Queries)/;
 const MARKS = /(?<=<!-- bench:begin -->\n).*(?=<!-- bench:end -->)/s;
 
@@ -14,7 +14,6 @@ const command = plainCommand(
   'Refreshes the tables of docs/performance.md, between its two marks, from a report.',
 ).argument('<report>', 'JSON file that bench/suite wrote');
 
-/** Replaces what stands between the marks of the document. */
 async function main(): Promise<void> {
   const report = JSON.parse(readFileSync(command.parse().args[0]!, 'utf8')) as Report;
   const document = readFileSync(DOCUMENT, 'utf8');

@@ -36,7 +36,7 @@ const TRIES = 10;
 const IN_PARALLEL = 8;
 const PAGE_SIZE = 100;
 
-/** Makes a source of random numbers for benches: apart from those that the points are made of. */
+/** Random numbers for benches, from a stream apart from those that the points are made of. */
 export function benchRandom(seed: number, stream: number): Random {
   const random = new Random(seed, 'other');
   random.restart(0x40000000 + stream);
@@ -44,9 +44,8 @@ export function benchRandom(seed: number, stream: number): Random {
 }
 
 /**
- * Asks a server about its data: where points lie, by a sample of pages, and for each place how
- * large a box is that holds some hundred points. Needs nothing but the interface, so it works
- * against any server.
+ * Asks a server where its points lie, by a sample of pages, and how large a box around each must be
+ * to hold some hundred points. Uses nothing but the interface, so it works against any server.
  */
 export async function surveyPlaces(base: string, wanted: number, seed: number): Promise<Places> {
   const agent = new Agent({ keepAlive: true, maxSockets: IN_PARALLEL });
@@ -61,7 +60,7 @@ export async function surveyPlaces(base: string, wanted: number, seed: number): 
     const sample = await samplePoints(ask, oldest.count, wanted, random);
     const queue = sample.slice();
     const centres: Centre[] = [];
-    // in a city of the sample's first points the next box is often as large
+    // half the height of the last box that fitted: the next one is often about as large
     let guess = 0.01;
     const work = async (): Promise<void> => {
       for (let point = queue.pop(); point !== undefined; point = queue.pop()) {
@@ -112,7 +111,7 @@ async function samplePoints(
 }
 
 /**
- * Grows and shrinks a box until its count fits; undefined where points lie too much on one spot.
+ * Grows and shrinks a box until its count fits; undefined where too many points share one place.
  */
 async function fitBox(
   ask: (query: string) => Promise<ListPage>,
@@ -131,13 +130,13 @@ async function fitBox(
   return undefined;
 }
 
-/** A box as the interface writes it; a map client sends about as many digits. */
+/** A box as `bbox` takes it, with the six decimals that map clients send. */
 export function boxText(lat: number, lon: number, halfLat: number, halfLon: number): string {
   const edges = [lon - halfLon, lat - halfLat, lon + halfLon, lat + halfLat];
   return edges.map((edge) => edge.toFixed(6)).join(',');
 }
 
-/** Asks for a page and reads it; rejects unless the answer is 200. */
+/** Rejects unless the answer is 200. */
 function fetchList(base: string, query: string, agent?: Agent): Promise<ListPage> {
   const url = `${base}${LIST}?${query}`;
   return new Promise((resolve, reject) => {

@@ -22,13 +22,12 @@ import { startServer, startService, temporaryFolder } from './support/service.js
 import { figureOf, ratioOf } from './support/stats.js';
 import { digits, spreadTable, type Table } from './support/table.js';
 
-/** What a round measured. */
 interface PostRound extends ReadRound {
   /** Calls of `fdatasync` a second, each after a write as long as a line of the journal. */
   readonly syncs: number;
   /** Posts a second that a bare Fastify route in a process a core sends back. */
   readonly echoes: number;
-  /** Posts that were acknowledged a second. */
+  /** Posts acknowledged a second. */
   readonly posts: number;
 }
 
@@ -44,7 +43,7 @@ interface Options extends BenchOptions {
 }
 
 const LINE_BYTES = 400;
-/** So many that none is asked for twice before the cache has forgotten the first time. */
+/** Enough that the answer cache has forgotten a read before it is asked for again. */
 const DIFFERENT_READS = 100_000;
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, readSeconds: 0.5, rounds: 1 };
 const PEER = join(import.meta.dirname, 'peers/server.js');
@@ -58,7 +57,7 @@ const command = benchCommand(
 async function benchPosts(options: Options): Promise<PostResults> {
   const { points, connections, seconds, readSeconds, seed } = options;
   const snapshot = await nativeFile(points, seed);
-  // on the disk of the snapshots, as by default
+  // the journal lies on the disk of the snapshots, as by default
   const folder = temporaryFolder('journal', CACHE);
   const limits = ['--posts-per-address', '0', '--max-connections', '5000'];
   const flags = ['--journal', join(folder, 'journal'), ...limits, ...smokeFlags(options.smoke)];
@@ -69,13 +68,13 @@ async function benchPosts(options: Options): Promise<PostResults> {
   const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
   const nextPaths = dealer(paths);
   const reads: ReadRound[] = [];
-  // first, since what is posted at full speed is being merged for a while
+  // reads come first: after posts at full speed the service merges for a while
   for (const [i, round] of all.entries()) {
     say(`${round} of reads`);
     reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
   }
   const rounds: PostRound[] = [];
-  // what is not compiled yet is not measured: that takes some 40,000 posts
+  // lets code be compiled before anything is measured, which takes some 40,000 posts
   for (const one of [echo, url]) await postFor(one, 3 * seconds, connections);
   for (const [i, round] of all.entries()) {
     say(`${round} of posts`);
@@ -89,7 +88,7 @@ async function benchPosts(options: Options): Promise<PostResults> {
   return { points, connections, rounds };
 }
 
-/** Writes a line and flushes it, one after the other. */
+/** Calls of fdatasync a second, each after the write of a line. */
 function syncsASecond(folder: string, seconds: number): number {
   const path = join(folder, 'bare');
   const fd = openSync(path, 'w');
@@ -105,7 +104,6 @@ function syncsASecond(folder: string, seconds: number): number {
   return count / seconds;
 }
 
-/** A line for each figure and each ratio. */
 export function postTables({ points, connections, rounds }: PostResults): Table[] {
   const note =
     `${digits(points)} points, ${rounds.length} rounds. The clients send what is made once and take their ` +

@@ -92,7 +92,6 @@ function targetText({ target }: Case): string {
   return target === Infinity ? 'all' : String(target);
 }
 
-/** A line for each contender of each kind and number of matches. */
 export function queryTables(cases: readonly QueryResult[]): Table[] {
   const rows = cases.flatMap(({ points, kind, target, micros }) =>
     Object.entries(micros).map(([name, { min, mean, median, deviation }]) => [

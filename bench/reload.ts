@@ -73,7 +73,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const reloading: OpenRound[] = [];
   for (let round = 0; round < options.rounds; round++) {
     quiet.push(await load({}));
-    // as a batch job does, but for the writing, which would keep this process from sending
+    // renamed into place, as a batch job does; writing the file here would delay the requests
     linkSync(files[(round + 1) % files.length]!, `${served}.tmp`);
     renameSync(`${served}.tmp`, served);
     const over = new AbortController();
@@ -104,7 +104,6 @@ function p99({ latencies }: OpenRound): number {
   return latencies.percentiles['99']!;
 }
 
-/** Latencies without reloads and with them: means of the rounds. */
 export function reloadTables(results: ReloadResults): Table[] {
   const { points, scenario, quiet, reloading, ratio, failed, memory } = results;
   const row = (name: string, rounds: readonly OpenRound[]): string[] => [

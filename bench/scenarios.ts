@@ -6,7 +6,7 @@ export interface Scenario {
   readonly name: string;
   /** The query of the next request. */
   readonly next: (places: Places, random: Random) => string;
-  /** A scenario that sends one request only. */
+  /** Whether the scenario sends the same request again and again. */
   readonly isFixed?: boolean;
 }
 
@@ -16,7 +16,6 @@ const ZOOM_WEIGHTS = cumulative([1, 2, 4, 7, 9, 12, 14, 15, 15, 12, 9]);
 /** Neighbouring tiles that fill a screen. */
 const TILES_ACROSS = 4;
 const DAY_MS = 86_400_000;
-/** Hours to years. */
 const WINDOW_DAYS = [1 / 24, 1, 7, 30, 365] as const;
 const ORDERINGS = ['created_at', '-created_at', 'modified_at', '-modified_at'] as const;
 
@@ -105,8 +104,8 @@ const MIX: Scenario = {
 };
 
 /**
- * So many requests are different ones for several rounds: an answer cache must not remember any
- * when it comes again.
+ * Different requests of a scenario: enough that the answer cache has forgotten each before it comes
+ * again.
  */
 export const MANY_REQUESTS = 100_000;
 
@@ -142,7 +141,9 @@ export function requestPaths(
   return Array.from({ length }, () => `${LIST}?${scenario.next(places, random)}`);
 }
 
-/** Deals out paths, on from where it ended before: no answer that was asked for is kept for long. */
+/**
+ * Deals out paths in turn over all calls: an answer to a repeated path would come from the cache.
+ */
 export function dealer(paths: readonly string[]): (count: number) => string[] {
   let dealt = 0;
   return (count) => Array.from({ length: count }, () => paths[dealt++ % paths.length]!);

@@ -31,21 +31,21 @@ interface Step {
   readonly script: string;
   readonly args: readonly string[];
   readonly seconds: number;
-  /** With --large, which some scripts know. */
+  /** With --large. */
   readonly largeSeconds: number;
 }
 
 const RESULTS = join(import.meta.dirname, '../../bench/results');
 const MINUTES = 10;
 const LARGE_MINUTES = 60;
-/** The title of a goal, on a terminal. */
+/** Longer titles of goals are cut on a terminal. */
 const TITLE_WIDTH = 90;
 
 const SCALE = ['--beside', '10000000', '--scenarios', 'small-box,nearby,tiles'];
 
 /**
- * In the order in which a run that ends early can best do without the rest. Those of 0 seconds are
- * for --large, or by name: without them the others are done in the minutes that there are.
+ * The most important first, as a run may end early. Steps of 0 seconds run with --large, or by
+ * name: otherwise they would keep the others from being done within {@link MINUTES}.
  */
 const STEPS: readonly Step[] = [
   step('peers', 200, 200),
@@ -71,7 +71,7 @@ const command = plainCommand('suite', 'Runs the benches and writes a report: JSO
   .option('--minutes <number>', 'a part that is not done by then is left out', positiveNumber)
   .option('--out <folder>', 'where reports go', RESULTS);
 
-/** Each part in a process of its own, one after the other, then the report of those that are done. */
+/** Runs each part in a process of its own, then writes the report of those that are done. */
 async function main(): Promise<void> {
   const options = command.parse().opts<Options>();
   const { smoke, large, only, minutes = large ? LARGE_MINUTES : MINUTES } = options;
@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     only === undefined ? seconds > 0 || large : only.includes(part),
   );
   const ending = new AbortController();
-  // a terminal interrupts all processes of its group, and others this one alone
+  // a terminal signals the whole process group, a `kill` this process alone
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => ending.abort(`ended by ${signal}`));
   }
@@ -144,7 +144,7 @@ function writeReport(folder: string, report: Report): void {
   say(`\nwritten: ${path}.json and .md`);
 }
 
-/** Everything but speed: the report can be made, and nothing failed while a snapshot was swapped. */
+/** Throws unless the report can be made and no request failed during reloads. */
 function checkSmoke(report: Report): void {
   const text = reportText(report, [goalsTable(report.parts), ...reportTables(report)]);
   if (/NaN|undefined/.test(text)) throw new Error('A figure of the report is not a number.');

@@ -107,7 +107,6 @@ async function measureSize(
   return results;
 }
 
-/** A line for each zoom with as many filters, and one for as many tiles of each zoom. */
 export function tileTables({ results, slowest, notes }: TileResults): Table[] {
   const worst = slowest.map(
     ({ points, query, millis }) =>
@@ -135,8 +134,8 @@ function figure(times: readonly Timed[], contender: string, what: 'micros' | 'to
 }
 
 /**
- * How many times as many tiles Waypost makes over HTTP as PostGIS in the same time, in a mix that has
- * as many tiles of every zoom; undefined where that was not measured.
+ * How many times as many tiles Waypost serves over HTTP as PostGIS makes, in a mix of as many tiles
+ * of every zoom; undefined where that was not measured.
  */
 export function tilesBesidePostgis(
   { results }: TileResults,

@@ -29,7 +29,7 @@ const lines = topology.arcs.map((steps) => {
 function ringsOf(indexes: readonly number[]): Position[][] {
   const jumping = indexes.flatMap((index, at) => {
     const line = index < 0 ? lines[~index]!.toReversed() : lines[index]!;
-    // lines share their ends
+    // a line begins where the one before ends
     return line.slice(at === 0 ? 0 : 1);
   });
   const ring: Position[] = [];

@@ -11,8 +11,8 @@ import { openTimeZone } from '../src/model/time-zone.js';
 import { isObject } from '../src/model/units.js';
 
 /*
- * Prints assets/openapi-3.1.json, or with the argument `3.0` assets/openapi-3.0.json: data/openapi.json
- * with what addresses and parameters say of themselves. `make data` writes both.
+ * Prints assets/openapi-3.1.json, or with the argument `3.0` assets/openapi-3.0.json: it adds to
+ * data/openapi.json what addresses and parameters say of themselves. `make data` writes both.
  */
 
 type Piece = Readonly<Record<string, unknown>>;
@@ -37,7 +37,7 @@ const source: Piece = JSON.parse(
   readFileSync(new URL('../../data/openapi.json', import.meta.url), 'utf8'),
 );
 
-/** What every reading may be answered with. */
+/** Responses that every GET may have. */
 const READ_RESPONSES: Readonly<Record<string, Piece>> = {
   304: referenceTo('responses', 'Unchanged'),
   ...Object.fromEntries(
@@ -75,7 +75,7 @@ function spliced({ get, post }: PathItem, address: Address, shared: readonly Pie
   const refer = ({ key }: Parameter): Piece => referenceTo('parameters', key);
   const described = { 'application/json': { example: optionsOf(address) } };
   return {
-    // referred to, they have no names in the viewer
+    // written out, since the viewer shows no names of referenced ones
     ...(pathParameters.length > 0 && { parameters: pathParameters.map(inPath) }),
     ...withHead({
       get: {
@@ -158,14 +158,14 @@ function laidOver(piece: unknown): unknown {
   return laid(laidOver(found), own);
 }
 
-/** One piece with the keys of another laid over its own, and so all the way down. */
+/** A deep merge, in which keys of `over` replace those of `under`. */
 function laid(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over;
   const own = Object.entries(over).map(([key, one]) => [key, laid(under[key], one)]);
   return { ...under, ...Object.fromEntries(own) };
 }
 
-/** A copy of a piece of a document in which what only 3.1 has is said otherwise, or not at all. */
+/** A copy for OpenAPI 3.0: what only 3.1 has is translated or left out. */
 function inVersion30(piece: unknown): unknown {
   if (Array.isArray(piece)) return piece.map(inVersion30);
   if (!isObject(piece)) return piece;

@@ -1,6 +1,5 @@
-// Copies what pages need of packages beside the build, so that what is installed needs these packages no more: they
-// are thirty times as large, with all that they depend on. A checkout does without: its pages take it from
-// node_modules.
+// Copies MapLibre into the build, so that the installed package need not depend on it: it is thirty
+// times as large, with all that it depends on. A checkout takes it from node_modules.
 import { copyFileSync } from 'node:fs';
 
 for (const name of ['maplibre-gl.mjs', 'maplibre-gl-worker.mjs']) {

@@ -1,11 +1,12 @@
-// The health check of the image: asks the service of this container whether it is ready, where its flags or else the
-// environment say that it answers operators. It is the first process, or the one whose id is given.
+// The health check of the image: asks the service of this container whether it is ready, at the
+// address for operators that its flags, or else its environment, name. The service is the first
+// process, or the one whose id is given.
 import { readFileSync } from 'node:fs';
 
 const [pid = '1'] = process.argv.slice(2);
 const flags = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
 
-/** The last of a flag's values, else its variable's. */
+/** The last value of a flag, else its environment variable. */
 function setting(name) {
   let value = process.env[`WAYPOST_${name.toUpperCase().replaceAll('-', '_')}`];
   for (const [at, text] of flags.entries()) {
@@ -15,7 +16,7 @@ function setting(name) {
   return value || undefined;
 }
 
-/** A port, but not what Kubernetes tells of a Service in the same variable. */
+/** A port; undefined for what Kubernetes sets in the same variable for a Service. */
 function port(name) {
   const value = setting(name);
   return /^\d+$/.test(value) ? value : undefined;

@@ -38,7 +38,7 @@ function prepare() {
   }
 }
 
-/** A text of one folder as it stands in another one; of what is not in the package only the name. */
+/** A text with its links changed for another folder; links out of the package become plain text. */
 function linked(text, from, to) {
   return text.replaceAll(
     /!?\[([^\]]+)\]\((?!https?:|#)([^)#]+)(#[^)]+)?\)/g,

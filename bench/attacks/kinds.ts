@@ -8,7 +8,7 @@ import { type Attack, circleQuery, deepQuery, junkFiles, packetOf, REFUSED } fro
 import { POST_ATTACKS } from './posts.js';
 import { closed, flood, open, pause, repeat } from './sockets.js';
 
-/** Connections of an attacker who sends a request when the last one is answered. */
+/** Connections of a closed-loop attacker. */
 const LOOPS = 4;
 /** Connections that a service of {@link FEW_CONNECTIONS} holds. */
 const MAX_CONNECTIONS = 1_000;
@@ -16,8 +16,8 @@ const FEW_CONNECTIONS = ['--max-connections', String(MAX_CONNECTIONS)];
 const LARGE_PAGE = requestBytes(`${LIST}?page_size=1000`);
 
 /**
- * No attack at all, for comparison: as many threads as there are cores compute and ask nothing. It
- * shows what a machine whose cores are all taken does to ordinary clients by itself.
+ * For comparison: a computing thread for each core, and no requests. It shows what a machine whose
+ * cores are all busy does to ordinary clients by itself.
  */
 export const CONTROL: Attack = {
   name: 'control',
@@ -34,7 +34,7 @@ export const CONTROL: Attack = {
   },
 };
 
-/** Every attack there is, in the order of the table. */
+/** In the order of the table. */
 export const ATTACKS: readonly Attack[] = [
   {
     name: 'heavy-circles',
@@ -202,7 +202,6 @@ export const ATTACKS: readonly Attack[] = [
   ...POST_ATTACKS,
 ];
 
-/** Resolves when an attack is to end. */
 function ended(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

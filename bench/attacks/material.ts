@@ -4,7 +4,6 @@ import { requestBytes } from '../generators/answers.js';
 import { LIST } from '../places.js';
 import type { Attacking } from './sockets.js';
 
-/** What an attack works with. */
 export interface Target extends Attacking {
   /** The folder that the service watches. */
   readonly folder: string;
@@ -17,15 +16,17 @@ export interface Target extends Attacking {
 export interface Attack {
   readonly name: string;
   readonly title: string;
-  /** Settings of the service that the attack is about. */
+  /** Flags that the service is started with. */
   readonly flags?: readonly string[];
-  /** Whether posts and images are taken, from behind a proxy; ordinary clients then post, too. */
+  /** Whether the service accepts posts, behind a proxy; ordinary clients then post, too. */
   readonly isPosting?: boolean;
-  /** Makes files that take long, before anything is measured. */
+  /** Makes files before the measurement, since that takes long. */
   readonly prepare?: () => Promise<void>;
-  /** Whether nobody reads the service's log meanwhile. */
+  /** Whether nobody reads the service's log during the attack. */
   readonly isLogUnread?: boolean;
-  /** Whether it may take the processor from those it waits for. */
+  /**
+   * Whether the attacker keeps its normal priority, and so competes with the service for the CPU.
+   */
   readonly isAtNormalPriority?: boolean;
   run(target: Target): Promise<void>;
 }
@@ -47,10 +48,7 @@ export function circleQuery({ random, points }: Target): string {
   return `coordinates=${lat},${lon},${radius}${ordering}${window}&page=${page}`;
 }
 
-/**
- * A page anywhere in a list of many matches: two time windows, an order of one, or the nearest of
- * half the Earth.
- */
+/** A page of 1,000 of a long list: of a time window, of a circle and a window, or of all points. */
 export function deepQuery({ random, points }: Target): string {
   const field = random.chance(0.5) ? 'created_at' : 'modified_at';
   const year = random.pick(YEARS);
@@ -62,7 +60,7 @@ export function deepQuery({ random, points }: Target): string {
   return `ordering=${random.pick(ORDERINGS)}&${page}`;
 }
 
-/** The requests that fit one packet of 64 kB. */
+/** As many requests as fit into {@link PACKET_BYTES}. */
 export function packetOf(next: () => Buffer): Buffer {
   const parts: Buffer[] = [];
   for (let bytes = 0; ; ) {

@@ -7,25 +7,23 @@ import { requestPaths, scenarioOf } from '../scenarios.js';
 /** How ordinary clients fared; what was refused or failed has no latency. */
 export type Ordinary = Pick<Round, 'latencies' | 'errors'>;
 
-/** Ordinary clients and what they ask for. */
 export interface OrdinaryLoad {
   readonly base: string;
   readonly clients: number;
-  /** Requests a second of each. */
+  /** Requests a second of each client. */
   readonly rate: number;
   /** Paths that the clients take in turn. */
   readonly paths: readonly string[];
   readonly seconds: number;
-  /** One request in so many is a post; none without. */
+  /** Every `postEvery`th request is a post; without a value none is. */
   readonly postEvery?: number | undefined;
 }
 
-/** What ordinary clients ask for, in equal parts: small boxes, the nearest, one URL again. */
+/** What ordinary clients ask for, in equal parts. */
 const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
-/** An ordinary client gives up after this time. */
 const TIMEOUT_MS = 5_000;
 
-/** Requests of ordinary clients, all kinds in turn; the same seed and data give the same. */
+/** Paths of all kinds in turn; the same seed and data give the same paths. */
 export function ordinaryPaths(places: Places, count: number, seed: number): string[] {
   const kinds = ORDINARY_SCENARIOS.map((name) =>
     requestPaths(scenarioOf(name), places, count, seed),
@@ -37,8 +35,8 @@ export function ordinaryPaths(places: Places, count: number, seed: number): stri
 }
 
 /**
- * Asks at a steady rate over as many connections as there are clients. A post is of one of so many
- * people, each of whom has an address of its own behind the proxy.
+ * Asks at a steady rate, over one connection a client. Posts come from many addresses, as a proxy
+ * reports them, so that the limit of an address refuses none.
  */
 export async function askOrdinarily(load: OrdinaryLoad): Promise<Ordinary> {
   const { base, clients, rate, paths, seconds, postEvery = Number.POSITIVE_INFINITY } = load;

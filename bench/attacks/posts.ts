@@ -6,16 +6,16 @@ import { cached } from '../support/data.js';
 import type { Attack, Target } from './material.js';
 import { closed, flood, open, pause, repeat } from './sockets.js';
 
-/** Connections of an attacker who sends a post when the last one is answered. */
+/** Connections of a closed-loop attacker. */
 const LOOPS = 4;
 /** The attacker's address, as the proxy in front of the service would tell it. */
 const FROM = 'X-Forwarded-For: 198.51.100.1\r\n';
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 const PARTS_TYPE = 'multipart/form-data; boundary=XX';
-/** Before a connection that was closed is opened again. */
+/** Pause before a closed connection is opened again. */
 const AGAIN_MS = 100;
-/** Of each side of a picture of 64 million pixels. */
+/** Pixels a side: 64 million in all. */
 const SIDE = 8_000;
 
 const badPosts: Attack = {
@@ -70,10 +70,10 @@ const largePictures: Attack = {
   },
 };
 
-/** The attacks by posts, in the order of the table. */
+/** In the order of the table. */
 export const POST_ATTACKS: readonly Attack[] = [badPosts, openPosts, slowUploads, largePictures];
 
-/** Sends the same bytes over so many connections, again over those that are closed, and waits. */
+/** Keeps `connections` open, over each of which the same bytes were sent; reopens closed ones. */
 function keepOpen(target: Target, connections: number, bytes: Buffer): Promise<void> {
   return repeat(target, connections, async () => {
     const socket = open(target);
@@ -85,13 +85,11 @@ function keepOpen(target: Target, connections: number, bytes: Buffer): Promise<v
   });
 }
 
-/** A whole post of the attacker's. */
 function postBytes(body: string | Buffer, type: string): Buffer {
   const headers = `${FROM}Content-Type: ${type}\r\nContent-Length: ${body.length}\r\n`;
   return Buffer.concat([requestBytes(LIST, headers, 'POST'), Buffer.from(body)]);
 }
 
-/** A whole post with an image. */
 function imageBytes(image: Buffer): Buffer {
   const part = '--XX\r\nContent-Disposition: form-data; name=';
   const place = `${part}"lat"\r\n\r\n60.1\r\n${part}"lon"\r\n\r\n24.9\r\n`;

@@ -10,13 +10,12 @@ import { startAttack } from './start.js';
 /** A service that is to be attacked, and what ordinary clients ask it for. */
 export interface Arena {
   readonly server: Server;
-  /** The folder that it watches. */
+  /** The folder that the service watches. */
   readonly folder: string;
   readonly paths: readonly string[];
   close(): Promise<void>;
 }
 
-/** How an attack is measured. */
 export interface Measuring {
   readonly points: number;
   readonly rounds: number;
@@ -34,28 +33,28 @@ export interface AttackResult {
   /** 99th percentiles in milliseconds, round by round: without the attack and with it. */
   readonly without: Spread;
   readonly during: Spread;
-  /** The latter beside the former, round by round. */
+  /** `during` divided by `without`, round by round. */
   readonly ratio: Spread;
-  /** The slowest answer while the attack ran. */
+  /** The slowest answer while the attack ran, in milliseconds. */
   readonly slowest: number;
   /** Requests of ordinary clients that were answered while the attack ran. */
   readonly asked: number;
-  /** Those that were refused or failed, and how. */
+  /** Requests of ordinary clients that were refused or failed, and how. */
   readonly failed: number;
   readonly failures: readonly string[];
-  /** Bytes by which the service's memory grew over the attack, and at most while it ran. */
+  /** Growth of the service's memory in bytes: after the attacks, and at its peak. */
   readonly growth: number;
   readonly peakGrowth: number;
-  /** Of the last round. */
+  /** Of the last round's attacker. */
   readonly tally: Tally;
 }
 
 /** Number of ordinary clients, few enough for a service on two cores. */
 export const CLIENTS = 8;
 const WARMUP_SECONDS = 1;
-/** Of the requests of ordinary clients one in so many is a post, where posts are taken. */
+/** Where posts are accepted, every `POST_EVERY`th ordinary request is a post. */
 const POST_EVERY = 10;
-/** What an attack takes beyond its measured seconds, at most. */
+/** How long after its measured seconds an attacker ends by itself. */
 const SPARE_SECONDS = 30;
 const MEMORY_LOOK_MS = 100;
 /** Time for the service to find out that the connections of an attack are gone. */
@@ -110,7 +109,6 @@ function p99({ latencies }: Ordinary): number {
   return latencies.percentiles['99']!;
 }
 
-/** Looks at the memory of a service again and again. */
 function watchMemory(pid: number): { end(): { growth: number; peakGrowth: number } } {
   const look = (): number => memoryOf(pid)?.rss ?? 0;
   const before = look();

@@ -12,7 +12,6 @@ export interface Tally {
   readonly answers: Record<string, number>;
 }
 
-/** A tally of nothing. */
 export function emptyTally(): Tally {
   return { opened: 0, refused: 0, sent: 0, answers: {} };
 }
@@ -37,7 +36,7 @@ export function open({ port, tally }: Attacking): Socket {
   return socket;
 }
 
-/** Resolves when either side has closed a connection, as the end of the attack does. */
+/** Resolves when a connection is closed, as the end of the attack does. */
 export function closed(socket: Socket, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed || signal.aborted) {
@@ -66,14 +65,14 @@ export async function repeat(
   await Promise.all(Array.from({ length: connections }, loop));
 }
 
-/** Waits, unless the attack ends. */
+/** Waits; the end of the attack ends the wait. */
 export async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
   await delay(milliseconds, undefined, { signal }).catch(() => {});
 }
 
 /**
- * Closed loop over `connections` connections: each sends the bytes that `next` makes once the
- * answers to its last ones are there, and opens anew when the service hangs up.
+ * Closed loop: each connection sends the bytes of `next` once its last answer has come, and is
+ * opened again when the service hangs up.
  */
 export async function flood(
   attacking: Attacking,

@@ -13,7 +13,7 @@ export interface RunningAttack {
   end(): Promise<Tally>;
 }
 
-/** An attacker that does not end when it is told to is killed after so long. */
+/** An attacker that does not end when told to is killed after this time. */
 const PATIENCE_MS = 3_000;
 
 /** Starts an attack; resolves once its process runs. It dies with this process at the latest. */

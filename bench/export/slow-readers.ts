@@ -1,8 +1,8 @@
 import { get, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 
-// entry of a process whose connections each take a little of an export every while, until it is
-// killed; says a line with an address once all of them have begun, as servers do
+// entry of a process whose connections read an export slowly, STEP_BYTES every STEP_MS, until it is
+// killed; prints a line with an address once all of them have begun, as servers do
 
 const [url, readers] = process.argv.slice(2);
 const STEP_MS = 250;

@@ -1,5 +1,4 @@
 const HEAD_END = '\r\n\r\n';
-/** What the body of a chunked answer ends with. */
 const LAST_CHUNK = '\r\n0\r\n\r\n';
 
 /** A request as bytes; `headers` are whole lines. */
@@ -8,7 +7,7 @@ export function requestBytes(target: string, headers = '', method = 'GET', host 
   return Buffer.from(head, 'latin1');
 }
 
-/** A whole post as bytes, of JSON where `type` says nothing else. */
+/** A whole post as bytes. */
 export function postBytes(
   target: string,
   body: string,
@@ -21,8 +20,8 @@ export function postBytes(
 }
 
 /**
- * Reads answers off a stream and tells the status of each once it is whole. One without a
- * Content-Length must be the last that was asked for: it ends where the bytes so far do.
+ * Parses answers from a stream and reports the status of each once it is whole. Nothing may be
+ * pipelined behind a chunked answer: it ends where the bytes received so far end with a last chunk.
  */
 export function answerReader(onAnswer: (status: string) => void): (chunk: Buffer) => void {
   let head = '';

@@ -5,8 +5,8 @@ import { count, type Load, Recorder, type Round } from './types.js';
 
 /**
  * Closed loop: each connection sends its next request when it has the answer to the last. Shows how
- * much a server can do; its latencies leave out what waiting clients would have seen. Together the
- * connections send each path once before any again.
+ * much a server can do; its latencies leave out what waiting clients would have seen. The
+ * connections share the list of paths: each path is sent once before any is sent again.
  */
 export async function closedLoop(load: Load): Promise<Round> {
   const { base, paths, postTo, connections, warmupSeconds, seconds, pid } = load;

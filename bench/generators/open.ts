@@ -2,11 +2,10 @@ import { Agent, request } from 'node:http';
 import { LatencyHistogram } from '../support/histogram.js';
 import { count, type Load, Recorder, type Round } from './types.js';
 
-/** A request gets this long, in milliseconds. */
+/** Milliseconds. */
 const TIMEOUT = 30_000;
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
 
-/** A post of JSON. */
 export interface Post {
   readonly path: string;
   readonly body: string;
@@ -14,7 +13,7 @@ export interface Post {
 }
 
 export interface OpenLoad extends Omit<Load, 'paths'> {
-  /** Addresses that are asked for by GET, and posts, in turn. */
+  /** Paths to get and posts, sent in turn. */
   readonly paths: readonly (string | Post)[];
   /** Requests a second, evenly spaced. */
   readonly rate: number;
@@ -31,10 +30,9 @@ export interface OpenRound extends Round {
 }
 
 /**
- * Open loop: requests leave at a fixed rate whether or not answers come, as from clients that do
- * not know of each other. Where all connections are busy a request waits for one, and its latency
- * counts from when it was due: a server that stalls cannot hide the requests it kept from being
- * sent.
+ * Open loop: requests leave at a fixed rate whether or not answers come, as from independent
+ * clients. Where all connections are busy a request waits for one, and its latency counts from when
+ * it was due: a server that stalls cannot hide it (coordinated omission).
  */
 export async function openLoop(load: OpenLoad): Promise<OpenRound> {
   const { base, paths, connections, rate, warmupSeconds, seconds, pid, signal } = load;
@@ -54,7 +52,7 @@ export async function openLoop(load: OpenLoad): Promise<OpenRound> {
     active--;
     const now = performance.now();
     if (due >= measuredFrom) {
-      // a refusal that comes quickly is no quick answer
+      // a refusal has no latency: it would look like a quick answer
       if (kind === undefined) recorder.histogram.record(now - from);
       else count(recorder.errors, kind);
     }

@@ -3,13 +3,12 @@ import { treeCpuSeconds } from '../support/proc.js';
 import { spreadOf } from '../support/stats.js';
 import { digits } from '../support/table.js';
 
-/** What a generator is asked for. */
 export interface Load {
   /** Such as `http://127.0.0.1:8080`, without a path. */
   readonly base: string;
   /** Sent in turn, from the first again when they end. */
   readonly paths: readonly string[];
-  /** Where this is a path, `paths` are bodies of JSON that are posted there. */
+  /** If set, `paths` holds bodies of JSON, which are posted to this path. */
   readonly postTo?: string | undefined;
   readonly connections: number;
   readonly warmupSeconds: number;
@@ -27,7 +26,7 @@ export interface Round {
   readonly latencies: Latencies;
   /** How many of each kind: `status 404`, `timeout`, `ECONNRESET`, … */
   readonly errors: Readonly<Record<string, number>>;
-  /** Cores that the generator kept busy: near 1 it is what limits the figures. */
+  /** Cores that the generator kept busy: near 1, the generator limits the figures. */
   readonly generatorCores: number;
   /** CPU microseconds a request of the server and its children; absent for a remote one. */
   readonly serverMicros?: number;
@@ -46,7 +45,6 @@ export interface HttpResult {
 /** From here on a generator with one thread is itself the bottleneck. */
 export const BUSY_CORES = 0.9;
 
-/** Counts something of a kind. */
 export function count(counts: Record<string, number>, kind: string): void {
   counts[kind] = (counts[kind] ?? 0) + 1;
 }
@@ -63,7 +61,7 @@ export class Recorder {
     this.#pid = pid;
   }
 
-  /** Whether what is measured has begun. */
+  /** Whether the measured part of the round has begun. */
   get isOn(): boolean {
     return this.#began !== undefined;
   }
@@ -73,7 +71,6 @@ export class Recorder {
     this.#began = { at: performance.now(), cpu: process.cpuUsage(), server };
   }
 
-  /** The round that ends now. */
   end(): Round {
     const { at, cpu, server } = this.#began!;
     const { user, system } = process.cpuUsage(cpu);
@@ -89,7 +86,7 @@ export class Recorder {
   }
 }
 
-/** Puts a round together from what was counted and the CPU seconds used meanwhile. */
+/** Makes a round of what was counted and the CPU seconds used meanwhile. */
 export function makeRound(
   measured: Pick<Round, 'seconds' | 'requests' | 'latencies' | 'errors'> & { bytes: number },
   generatorSeconds: number,

@@ -63,7 +63,7 @@ let files: string | undefined;
 /** Closed loop with wrk, one thread, with the same requests as {@link closedLoop} sends. */
 async function wrkLoop(load: Load): Promise<Round> {
   files ??= temporaryFolder('wrk');
-  // several may run at once: nobody reads what another one is writing
+  // several runs at once must not share files
   const [script, paths] = ['lua', 'txt'].map((ending) => join(files!, `${turn}.${ending}`)) as [
     string,
     string,
@@ -79,7 +79,7 @@ async function wrkLoop(load: Load): Promise<Round> {
     return [...head, '-s', script, load.base, '--', paths, String(from), ...post];
   };
   if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds, begin));
-  // the warm-up has had half of a turn's way
+  // half a step on, away from the paths of the warm-up
   return measure(args(load.seconds, begin + 2500), load.pid);
 }
 

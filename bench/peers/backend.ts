@@ -6,7 +6,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { atEnd, dieTogether } from '../support/service.js';
 import type { Backend } from './types.js';
 
-/** A record as a peer stores it. */
 export interface Row {
   readonly id: number;
   readonly lat: number;
@@ -29,7 +28,6 @@ export async function* rowBatches(path: string, size: number): AsyncGenerator<Ro
   if (batch.length > 0) yield batch;
 }
 
-/** Whether a program can be started by this name. */
 export function isInstalled(program: string): boolean {
   return spawnSync(program, ['--version'], { stdio: 'ignore' }).status === 0;
 }

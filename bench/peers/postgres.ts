@@ -57,11 +57,11 @@ export interface PointTable {
   readonly insert: string;
   /** The parameters of `insert` of one row; the statement takes an array of each. */
   readonly valuesOf: (row: Row) => readonly unknown[];
-  /** Statements with semicolons between: some cannot share one. */
+  /** Statements separated by semicolons; each is sent alone, as VACUUM must be. */
   readonly indexes: string;
 }
 
-/** Fills a table with the points of an NDJSON file; throws Skipped where PostGIS is not installed. */
+/** Fills a table with the points of an NDJSON file; throws Skipped without PostGIS. */
 export async function fillTable(
   client: pg.Client,
   ndjson: string,
@@ -82,7 +82,6 @@ export async function fillTable(
   say('PostGIS is filled');
 }
 
-/** Does some work over a connection of its own. */
 async function withClient<T>(
   config: pg.ClientConfig,
   work: (client: pg.Client) => Promise<T>,
@@ -98,24 +97,26 @@ async function withClient<T>(
   }
 }
 
-/** How clients reach the database. */
 export function address(port: number): pg.ClientConfig {
   return { host: '127.0.0.1', port, user: 'bench', database: DATABASE };
 }
 
-/** The folder of `postgres` and `initdb`; where Debian keeps them they are in no PATH. */
+/** The folder of `postgres` and `initdb`, which Debian keeps out of PATH. */
 function findBinaries(): string | undefined {
   let versions: string[] = [];
   try {
     versions = readdirSync(PACKAGED).sort((a, b) => Number(b) - Number(a));
   } catch {
-    // the folder is where Debian has it only
+    // only Debian has this folder
   }
   const folders = [...versions.map((version) => join(PACKAGED, version, 'bin')), ''];
   return folders.find((folder) => isInstalled(join(folder, 'initdb')));
 }
 
-/** The user to run PostgreSQL as, which refuses root, where this process is of root. */
+/**
+ * The user to run PostgreSQL as, which refuses to run as root; undefined if this process is not
+ * root's.
+ */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number =>

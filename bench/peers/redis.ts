@@ -52,7 +52,7 @@ export async function startRedis(ndjson: string): Promise<Backend> {
   return backend;
 }
 
-/** Answers from Redis; commands of one turn of the event loop travel together. */
+/** Answers from Redis; the client pipelines the commands of one turn of the event loop. */
 export async function openRedis(port: number): Promise<PeerStore> {
   const client = await connect(port);
   const hash = (await client.sendCommand(['SCRIPT', 'LOAD', PAGE_SCRIPT])) as unknown as string;

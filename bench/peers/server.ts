@@ -9,9 +9,9 @@ import { LIST } from '../places.js';
 import type { PeerQuery, PeerStore } from './types.js';
 
 /**
- * One peer behind HTTP, in a process of its own, or for `fastify-cluster` several: that and
- * `fastify` send bodies from a folder, one after the other; `redis` and `postgis` ask the server
- * at a port; `sqlite` fills itself from an NDJSON file.
+ * Serves one peer over HTTP. The argument is, by kind: a folder of bodies to send in turn
+ * (`fastify`, and with a process for each core `fastify-cluster`), a file to stream (`file`), the
+ * port of a database (`redis`, `postgis`), or an NDJSON file to fill itself from (`sqlite`).
  */
 async function main(kind: string, argument: string): Promise<void> {
   let port: number;
@@ -22,7 +22,7 @@ async function main(kind: string, argument: string): Promise<void> {
   if (cluster.isPrimary) console.log(JSON.stringify({ address: `http://127.0.0.1:${port}` }));
 }
 
-/** Clients are loaded where they are used: a bare route must not carry them. */
+/** Clients of databases are imported where they are used: a bare route must not carry them. */
 async function openStore(kind: string, argument: string): Promise<PeerStore> {
   switch (kind) {
     case 'redis':
@@ -48,14 +48,12 @@ async function serveBytes(folder: string): Promise<number> {
   return listen(app);
 }
 
-/** A route that streams a file. */
 async function serveFile(path: string): Promise<number> {
   const app = fastify();
   app.get(LIST, (_request, reply) => reply.send(createReadStream(path)));
   return listen(app);
 }
 
-/** The bare Fastify route in a process for each core. */
 async function serveBytesOnAllCores(folder: string): Promise<number> {
   if (cluster.isWorker) return serveBytes(folder);
   const processes = Array.from({ length: availableParallelism() }, () => cluster.fork());

@@ -13,18 +13,16 @@ export const TITLES: Record<string, string> = {
   sqlite: 'SQLite R*Tree',
 };
 
-/** What can be set beside Waypost, by the names of the command line. */
 export const PEERS: readonly string[] = Object.keys(TITLES);
 
 const PEER_SERVER = join(import.meta.dirname, 'server.js');
 
-/** A peer that runs and answers the requests of the bench. */
 export interface Peer {
   readonly name: string;
   readonly url: string;
   /** Processes whose CPU time, with that of their children, counts as the peer's. */
   readonly pids: readonly number[];
-  /** Sends bytes and searches nothing. */
+  /** Sends ready bytes and searches nothing: a bound for what searches. */
   readonly isCeiling: boolean;
 }
 

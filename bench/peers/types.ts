@@ -1,6 +1,5 @@
 /** What peers can be asked: the part of the interface that the scenarios for them use. */
 export interface PeerQuery {
-  /** West, south, east, north. */
   readonly box?: readonly [west: number, south: number, east: number, north: number];
   readonly circle?: { readonly lat: number; readonly lon: number; readonly radius: number };
 }

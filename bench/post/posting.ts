@@ -7,13 +7,12 @@ import { LIST } from '../places.js';
 import { ahead } from '../support/proc.js';
 import { dieTogether } from '../support/service.js';
 
-/** What is posted. */
 export const POST_BODY: string = JSON.stringify({
   ...{ lat: '60.17', lon: '24.94' },
   ...{ comment: 'The bench is broken.', tags: ['Repair'] },
 });
 
-/** Posts a second that are accepted, each client its next when the last was. */
+/** Posts in a closed loop. Returns the posts accepted a second; throws when one is refused. */
 export async function postFor(base: string, seconds: number, connections: number): Promise<number> {
   const load = { base, paths: [POST_BODY], postTo: LIST, connections, warmupSeconds: 0, seconds };
   const { perSecond, errors } = await fullLoop(load);
@@ -36,8 +35,8 @@ const STEADY = join(import.meta.dirname, 'steady.js');
 
 /**
  * Reads evenly at {@link READS_A_SECOND}, without posts and with {@link POSTS_A_SECOND}, which come
- * from a process of their own. The paths go on from one measurement to the next: an answer that was
- * asked for before would come from the cache. Posts go to `postTo`, which may be another instance.
+ * from a process of their own. Each measurement takes new paths: a repeated one would be answered
+ * from the cache. Posts go to `postTo`, which may be another instance.
  */
 export async function readBesidePosts(
   url: string,
@@ -54,14 +53,13 @@ export async function readBesidePosts(
     const [p99] = await Promise.all([alone(), posting]);
     return p99;
   };
-  // each comes first in turn: what another has left to do is not always done beside the same one
+  // which comes first alternates: work that one leaves behind slows the next
   const first = await (round % 2 === 0 ? alone() : beside());
   const second = await (round % 2 === 0 ? beside() : alone());
   const [quietMs, besideMs] = round % 2 === 0 ? [first, second] : [second, first];
   return { quietMs, besideMs, merges: (await mergesOf(url)) - before };
 }
 
-/** Posts evenly, from another process. */
 async function postFrom(url: string, seconds: number): Promise<void> {
   const flags = [STEADY, url, String(seconds), String(POSTS_A_SECOND)];
   const child = spawn(process.execPath, flags, { stdio: 'inherit' });

@@ -2,7 +2,8 @@ import { openLoop } from '../generators/open.js';
 import { LIST } from '../places.js';
 import { POST_BODY } from './posting.js';
 
-// entry of a process that posts evenly: who measures reads must not be kept by it from looking
+// entry of a process that posts evenly: within the process that measures reads, posting would delay
+// the measurement
 
 const [base, seconds, rate] = process.argv.slice(2);
 const { errors } = await openLoop({

@@ -31,9 +31,7 @@ const METRES_PER_DEGREE = 111_200;
 /** Share of the points that the time window of a combined query lets through. */
 const COMBINED_SHARE = 0.2;
 const TRIES = 40;
-/**
- * Number of small queries: their rows do not all stay in the processor's caches, as in a service.
- */
+/** Small queries: enough that their rows do not all stay in the CPU's caches, as in a service. */
 const MANY = 2_000;
 
 /** Queries for every kind and target; the same seed and points give the same. */
@@ -49,7 +47,6 @@ export function makeCases(engine: Engine, seed: number): Case[] {
   return cases;
 }
 
-/** Points that satisfy the filters. */
 export function countOf(engine: Engine, filters: Filters): number {
   return engine.run({ filters, ordering: 'id', page: 1, pageSize: 1 })!.count;
 }
@@ -67,8 +64,8 @@ function makeCase(engine: Engine, kind: Kind, target: number, random: Random): C
 }
 
 /**
- * All points, or all but up to a tenth of them, the newest: the first pages differ, so they are not
- * always in the cache.
+ * Filters for all points, or, with a time window, for all but the newest, up to a tenth: so first
+ * pages differ, and are not always in the CPU's caches.
  */
 function everything({ dataset }: Engine, kind: Kind, random: Random): Filters {
   const { keys } = dataset.byCreatedAt;

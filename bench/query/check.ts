@@ -7,9 +7,8 @@ import type { Rival } from './rivals.js';
 const RIM = 0.006;
 
 /**
- * Compares how many points the engine and every rival find, query by query: that each point is the
- * right one is for the tests. Rivals measure on a sphere, and must find what circles a little
- * smaller and a little larger have between them.
+ * Compares only counts, query by query: the tests check which points are found. Rivals measure on a
+ * sphere, so their counts must lie between those of slightly smaller and larger circles.
  */
 export function checkCase(engine: Engine, one: Case, rivals: readonly Rival[]): string[] {
   const problems: string[] = [];

@@ -16,7 +16,7 @@ export function queryOf(engine: Engine, ordering: Ordering): Contender {
   };
 }
 
-/** Longest time of a contender in a round: a slow one gets fewer of the queries, all alike. */
+/** Longest turn of a contender: a slow one gets fewer of the queries, which are all alike. */
 const MOST_MS = 400;
 
 /**

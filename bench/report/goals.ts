@@ -11,8 +11,8 @@ type Figure = number | Spread | undefined;
 interface Goal {
   readonly what: string;
   readonly least: number;
+  /** Where it is below `least`, or 0, less is better. */
   readonly aim: number;
-  /** Less is better where the aim is the smaller of the two. */
   readonly unit?: string;
   readonly by: string;
   readonly read: (parts: Parts) => Figure;

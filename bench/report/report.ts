@@ -29,7 +29,6 @@ export interface Report extends Run {
   readonly parts: Parts;
 }
 
-/** What was measured, when and where, in one line. */
 function describeReport({ date, version, machine, command }: Report): string {
   const { cpu, cores, memoryGiB, node, platform } = machine;
   return `Measured: Waypost ${version}, ${date.slice(0, 10)}, ${cpu}, ${cores} cores, ${memoryGiB} GiB, Node ${node}, ${platform}, \`${command}\`.`;

@@ -12,7 +12,7 @@ export const SEED = 1;
 
 /** Path of a native snapshot of `points` generated points, made on first use. */
 export function nativeFile(points: number, seed: number = SEED): Promise<string> {
-  // files of an earlier version are not read any more
+  // the name has the version, since files of an earlier version cannot be read
   return generated(points, seed, `v${FORMAT_VERSION}.waypost`);
 }
 

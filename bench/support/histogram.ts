@@ -1,6 +1,6 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 
-/** Percentiles that are kept, in milliseconds, of the requests of one run. */
+/** Latencies of the requests of one run, in milliseconds. */
 export interface Latencies {
   readonly count: number;
   readonly mean: number;

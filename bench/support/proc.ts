@@ -17,9 +17,8 @@ export function cpuSeconds(pid: number): number | undefined {
 }
 
 /**
- * Bytes of a process and all its children that are in memory now, and the most that ever were of
- * each, added up; undefined without /proc. Pages of files count once: they are the program's own,
- * and processes share them.
+ * Bytes that a process and all its children have in memory, and the sum of each one's peak;
+ * undefined without /proc. Pages of files, which the processes share, count once.
  */
 export function memoryOf(pid: number): { rss: number; peak: number } | undefined {
   const all = processTree(pid)
@@ -61,10 +60,10 @@ function readProc(path: string): string | undefined {
   }
 }
 
-/** Clients would have machines of their own: here they go before the service where possible. */
+/** Niceness by which clients go before the service, as real ones have machines of their own. */
 const CLIENT_PRIORITY = 10;
 
-/** Does something in this process before what others do, where the system allows that. */
+/** Runs `work` at a higher priority than the service has, where the system allows that. */
 export async function ahead<T>(work: () => Promise<T>): Promise<T> {
   const usual = getPriority();
   try {

@@ -38,7 +38,7 @@ export function say(line: string): void {
 
 type SharedOption = 'points' | 'seconds' | 'rounds' | 'connections' | 'seed';
 
-/** Options that every script has alike: what they are for, and how they are read. */
+/** Options that scripts share: their help and their parser. */
 const SHARED: Readonly<
   Record<SharedOption, readonly [help: string, parse: (text: string) => number]>
 > = {
@@ -49,7 +49,7 @@ const SHARED: Readonly<
   seed: ['the same seed gives the same points and the same requests', positive],
 };
 
-/** What scripts of the suite can be given; the shared options are there where a script has a default. */
+/** Options of a script of the suite; a shared option is there where the script has a default. */
 export interface BenchOptions extends Readonly<Record<SharedOption, number>> {
   readonly smoke: boolean;
   readonly json?: string;
@@ -81,8 +81,8 @@ export const SMOKE_HELP = 'a few thousand points and short rounds: checks answer
 export const LARGE_HELP = '10,000,000 points as well: needs 8 GB of memory';
 
 /**
- * Flags of the services of a smoke run: it checks answers, and a machine that is busy with other
- * work must not turn requests away.
+ * Flags of the services of a smoke run, which checks answers: a busy machine must not make them
+ * shed requests.
  */
 export function smokeFlags(smoke: boolean): readonly string[] {
   return smoke ? ['--max-loop-delay', '0'] : [];
@@ -108,9 +108,9 @@ export function names(text: string): string[] {
 }
 
 /**
- * Runs a script if it is the one that was started: reads its command line, lets a smoke run take
- * `smoke` over what was given, prints the tables of the results, and writes them where --json says.
- * Whatever is thrown becomes a line and an exit code.
+ * Runs a script if it is the one that was started: reads its command line, over which `smoke` goes
+ * in a smoke run, prints the tables of the results, and writes them where --json says. Whatever is
+ * thrown becomes a line and an exit code.
  */
 export async function runBench<Options extends BenchOptions, Results>(
   meta: ImportMeta,
@@ -122,7 +122,7 @@ export async function runBench<Options extends BenchOptions, Results>(
   },
 ): Promise<void> {
   await runMain(meta, async () => {
-    // an exit ends what was started, and removes what was made for a while
+    // handlers of `exit` end children and remove temporary folders
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => process.exit(1));
     const given = command.parse().opts<Options>();
@@ -135,7 +135,6 @@ export async function runBench<Options extends BenchOptions, Results>(
   });
 }
 
-/** When, where and by what a run was made, as a report says it. */
 export function describeRun(name: string): Run {
   return {
     date: new Date().toISOString(),
@@ -145,7 +144,7 @@ export function describeRun(name: string): Run {
   };
 }
 
-/** Describes this machine; its name and its paths are nobody's business. */
+/** The machine's name and paths are left out: they are nobody's business. */
 function describeMachine(): Machine {
   return {
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
@@ -165,10 +164,7 @@ function revision(): string {
   return status === 0 ? ` (${stdout.trim()})` : '';
 }
 
-/**
- * The command as the user typed it, but for where results go: paths of a machine are nobody's
- * business.
- */
+/** The command as the user typed it, without the paths of results. */
 function typedCommand(name: string): string {
   const isPath = (flag: string | undefined): boolean => flag === '--json' || flag === '--out';
   const typed = process.argv.slice(2).filter((arg, i, all) => !isPath(arg) && !isPath(all[i - 1]));

@@ -80,7 +80,7 @@ export async function startServer(
 
 const ends: (() => Promise<unknown>)[] = [];
 
-/** Has something done when the run ends, the last first, whether it went well or not. */
+/** Registers work for the end of the run, whether it fails or not; the last is done first. */
 export function atEnd(end: () => Promise<unknown>): void {
   ends.push(end);
 }

@@ -25,7 +25,6 @@ export function terminalTable({ title, note, head, rows }: Table): string {
   return [`\n${title}\n${note}`, line(head), rule, ...rows.map(line)].join('\n');
 }
 
-/** A section of a document, in Markdown. */
 export function markdownSection({ title, note, head, rows }: Table): string {
   const line = (cells: readonly string[]): string =>
     `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
@@ -56,7 +55,6 @@ export function digits(value: number): string {
   return size === 0 ? '0' : value.toFixed(size >= 1 ? 2 : 3);
 }
 
-/** A figure and what it varied by. */
 export function plusMinus({
   median,
   deviation,

@@ -2,7 +2,7 @@ import type { Dataset } from '../../src/index/dataset.js';
 import { EXTENT } from '../../src/tiles/grid.js';
 import { benchRandom } from '../places.js';
 
-/** Cells along the edge of a tile: what the interface takes when nothing is said. */
+/** Cells along the edge of a tile: the default of the interface. */
 export const GRID = 16;
 /** Units along the edge of a cell. */
 export const CELL: number = EXTENT / GRID;
@@ -17,7 +17,6 @@ export interface Address {
 
 /** Filters, as each contender takes them. */
 export interface FilterSet {
-  /** How many filters these are. */
   readonly count: number;
   /** As parameters of the interface. */
   readonly query: string;
@@ -27,7 +26,7 @@ export interface FilterSet {
   readonly accepts: (record: TileRecord) => boolean;
 }
 
-/** What of a record the tiles of this bench need. */
+/** The fields of a record that the tiles of this bench need. */
 export interface TileRecord {
   readonly id: number;
   readonly lat: string;
@@ -60,8 +59,8 @@ export const FILTER_SETS: readonly FilterSet[] = [
 ];
 
 /**
- * Different tiles of a zoom that hold points: one is as likely as it has points, as on maps that
- * people look at.
+ * Different tiles of a zoom that hold points; the more points a tile has, the likelier it is, as on
+ * maps that people look at.
  */
 export function tilesOf({ count, coords }: Dataset, z: number, most: number): Address[] {
   const random = benchRandom(z + 1, 500);
@@ -75,7 +74,6 @@ export function tilesOf({ count, coords }: Dataset, z: number, most: number): Ad
   return [...tiles.values()];
 }
 
-/** Every tile of a zoom. */
 export function allTiles(z: number): Address[] {
   const across = 2 ** z;
   return Array.from({ length: across ** 2 }, (_, i) => ({
@@ -85,12 +83,10 @@ export function allTiles(z: number): Address[] {
   }));
 }
 
-/** The largest number below 1: what is at the eastern or southern edge belongs to the last tile. */
+/** The largest number below 1: the eastern and the southern edge belong to the last tile. */
 const LAST = 1 - Number.EPSILON / 2;
 
-/**
- * Where a place lies on the square of Web Mercator, from 0 up to but not 1, from the north-west.
- */
+/** A place on the square of Web Mercator: from 0 to below 1, from the north-west. */
 export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
   const y = 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
   return [Math.min((lon + 180) / 360, LAST), Math.max(0, Math.min(y, LAST))];

@@ -8,9 +8,8 @@ import type { Contender } from './measure.js';
 const COMPARED = 3;
 
 /**
- * Compares tiles before they are timed. Those of the same grid must have the same count in every
- * cell of `tiles`; others the same number of points in all tiles of a zoom. Throws where they have
- * not.
+ * Compares tiles before they are timed; throws where they differ. Contenders with the same grid
+ * must have the same count in every cell of `tiles`, others as many points in all tiles of zoom 2.
  */
 export async function checkTiles(
   [ours, ...others]: readonly Contender[],

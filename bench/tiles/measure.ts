@@ -4,7 +4,7 @@ import type { Address, FilterSet } from './cases.js';
 /** What makes tiles, filter set by filter set. */
 export interface Contender {
   readonly name: string;
-  /** Whether its clusters are cells as ours are: then each must have the same count. */
+  /** Whether its clusters are the cells of ours, so that counts are compared cell by cell. */
   readonly isGrid: boolean;
   /** Gets ready for the tiles of a filter set. */
   prepare(set: FilterSet): Promise<void>;
@@ -26,16 +26,14 @@ export interface Timed {
 /** A contender's turn lasts this long at least, all tiles being made again and again. */
 const LEAST_MS = 100;
 /**
- * How long a contender makes tiles before anything is measured: a service is not asked a hundred
- * times and then never again. No more tiles are begun for the first time from then on; all
- * contenders make those that the slowest of them has made.
+ * How long each contender makes tiles before anything is measured, as a service is warm, too. All
+ * contenders are measured with those tiles that the slowest has made in this time.
  */
 const WARM_MS = 500;
 
 /**
- * Measures the mean time of a tile, in rounds in which all contenders take their turn, the first of
- * them being ours. Before, the caches and the code of each get warm, which says how many of the
- * tiles the slowest contender can make.
+ * Measures the mean time of a tile, in rounds in which all contenders take turns; ours must come
+ * first.
  */
 export async function measureTiles(
   contenders: readonly Contender[],
@@ -62,7 +60,7 @@ export async function measureTiles(
   }));
 }
 
-/** Makes tiles, again and again, for `millis`; returns of how many it made each, one at least. */
+/** Makes tiles in turn for `millis`; returns how many different ones it made, one at least. */
 async function makeFor(
   millis: number,
   contender: Contender,
@@ -86,7 +84,7 @@ async function makeAll(
   do {
     for (const address of tiles) {
       const tile = contender.tile(address);
-      // waiting for what is there already would count for those that are quick
+      // awaiting a finished tile would add to the times of quick contenders
       if (tile instanceof Promise) await tile;
     }
     made += tiles.length;

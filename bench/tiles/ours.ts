@@ -32,7 +32,7 @@ export async function openOurs(engine: Engine): Promise<Contender> {
   };
 }
 
-/** Tiles asked of a service over one connection, no answer being kept. */
+/** Tiles of a service without an answer cache, over one connection. */
 export async function startOurs(snapshot: string): Promise<Contender> {
   const { url } = await startService(snapshot, ['--answer-cache', '0', '--workers', '1']);
   const port = Number(new URL(url).port);
@@ -82,7 +82,7 @@ export async function slowestTile(engine: Engine, tries: number): Promise<WorldT
     () => `polygon=${Array.from({ length: 30 }, () => `${degrees(80)},${degrees(90)}`).join(';')}`,
   ];
   let slowest: WorldTile = { query: '', millis: 0 };
-  // code is compiled, and so slow, as long as a kind is new
+  // the first tries of each kind do not count: their code is being compiled
   for (let i = -5 * kinds.length; i < tries; i++) {
     const query = kinds[Math.abs(i) % kinds.length]!();
     const look = parseTileLook(parseQueryString(query), zone);

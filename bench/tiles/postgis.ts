@@ -37,8 +37,8 @@ const TABLE: PointTable = {
 
 /**
  * The same clusters as ours: a grid that is cut from the world. A node of the snapping grid stands
- * in the middle of a cell; the operator `&&` compares boxes of 32 bits, so places are compared,
- * too. Parameters: the tile's corner, then the width of the tile and of a cell.
+ * in the middle of a cell. The operator `&&` compares boxes of 32-bit floats, so coordinates are
+ * compared, too. Parameters: the tile's corner, then the width of the tile and of a cell.
  */
 const tileSql = (where: string): string => `
 WITH cells AS MATERIALIZED (

@@ -8,16 +8,15 @@ import type { Contender } from './measure.js';
 
 const BATCH = 5000;
 const MAX_ZOOM = 16;
-/** An object for each point: more do not fit in the memory that Node gives. */
+/** More points, an object each, do not fit into the memory that Node gives. */
 const MOST_POINTS = 2_000_000;
 
-/** What the encoder takes as a layer. */
 type Layer = Parameters<typeof fromGeojsonVt>[0][string];
 
 /**
- * Tiles from supercluster. Its clusters reach as far as ours do: it merges what is nearer than a
- * cell's width, instead of what shares a cell. An index is of one set of points, so that each
- * filter set needs another. Throws Skipped where there are too many points.
+ * Tiles from supercluster. Its clusters reach as far as ours do: it merges points nearer than a
+ * cell's width, instead of those that share a cell. Each filter set needs an index of its own.
+ * Throws Skipped where there are too many points.
  */
 export async function openSupercluster(ndjson: string, points: number): Promise<Contender> {
   if (points > MOST_POINTS) throw new Skipped(`${points} points do not fit in its memory`);
@@ -51,8 +50,8 @@ function featureOf({ id, lat, lon, status, is_processed, created_at }: TileRecor
 }
 
 /**
- * Clusters and single points in a layer each, without those of the margin that tiles share. What is
- * beyond Web Mercator stands at its southern edge, below which there is no tile.
+ * Clusters and single points in a layer each, without those of the margin that tiles share. Points
+ * beyond Web Mercator stand at its southern edge, below which there is no tile.
  */
 function encode(
   { features }: Supercluster.Tile<Supercluster.AnyProps, Supercluster.AnyProps>,
