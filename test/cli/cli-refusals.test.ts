@@ -22,19 +22,19 @@ function file(name: string, content: string | Buffer): string {
 const PAGE =
   '{"count":5,"next":null,"results":[{"id":1,"lat":1,"lon":2,"created_at":"2024-01-01T00:00Z"}]}';
 
-/** The one line that says why serve cannot load the path, by what it loads with. */
+/** Why `serve` cannot load the path: the message of its loader, one line. */
 async function unloadable(path: string): Promise<string> {
   return refusalLine(startReloading({ path }).then(({ end }) => end()));
 }
 
-/** The message of the InputError that this throws, which is one line. */
+/** The message of the InputError that `run` rejects with; asserts that it is one line. */
 async function refusalLine(run: Promise<unknown>): Promise<string> {
   const message = await refusal(run);
   assert.not.match(message, /\n/);
   return message;
 }
 
-/** The command ended with 1 and one line that has no stack, which is returned. */
+/** Asserts that the command ended with 1 and one line without a stack; returns the line. */
 function oneLine({ code, stdout, stderr }: Outcome): string {
   assert.is(code, 1, stdout + stderr);
   assert.match(stderr, /^waypost: [^\n]+\n$/);
@@ -68,7 +68,7 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     [file('cut.gz', Buffer.from('1f8b080000000000', 'hex')), /cut short/],
   ];
   for (const [index, [path, message]] of cases.entries()) {
-    // the command, once; then what it loads with, whose message it puts its own name before
+    // once by the command, which puts its own name before the message; then by its loader
     const line =
       index === 0
         ? oneLine(await runInThread(['serve', '--snapshot', path]))
@@ -108,7 +108,7 @@ test('a notifications file that is none is refused', async () => {
   for (const [path, message] of [
     [file('n.txt', 'hello'), /^[^\n]+$/],
     [file('n.json', '[{"id":'), /^[^\n]+$/],
-    // a file that is not there is no fault of one's content: the builder throws another Error
+    // a file that is missing, for which the builder throws another Error than for bad content
     [join(folder, 'no.json'), /^[^\n]+$/],
     [invalid, /1 of 1 notifications are invalid/],
   ] as const) {
@@ -126,7 +126,7 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   oneLine(await runInThread(['generate', '--points', '5', '--out', join(folder, 'none/x.ndjson')]));
   const options = { points: 5, seed: 1, out: join(folder, 'x.csv'), print: () => {} };
   await refusalLine(generateSnapshot(options));
-  // rights that are wanting fail alike, but not for root
+  // missing rights fail alike, but root has them all
   const long = 'x'.repeat(300);
   for (const args of [
     ['pack', FIXTURE_POINTS, long],

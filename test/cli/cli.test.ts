@@ -8,7 +8,7 @@ import { read } from '../support/documents.js';
 import { type Outcome, runCommand, runInThread, startService } from '../support/service.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
-/** Nothing that is refused gets as far as to look for its snapshot. */
+/** Arguments that are refused before anybody looks for the snapshot. */
 const REFUSED = ['serve', '--snapshot', 'no-file.ndjson'];
 
 function assertRefused({ code, stdout, stderr }: Outcome, message: RegExp): void {
@@ -36,7 +36,7 @@ test('--help lists the commands, what each takes, and of every setting all there
     const { code, stdout, stderr } = await runInThread([name, '--help']);
     assert.equal([code, stderr], [0, '']);
     for (const part of parts) assert.ok(stdout.includes(part), `${name}: ${part}`);
-    // as one line, however it was wrapped
+    // as one line, without the wrapping
     help = stdout.replaceAll(/\s+/g, ' ');
   }
   for (const { flag, help: text, environment, fallback } of SERVE_SETTINGS) {
@@ -81,13 +81,13 @@ test('an unknown flag or command is refused with the nearest known one, what is 
 });
 
 test('a bad value is named with its flag and the rule', async () => {
-  // any text is a token
+  // any text is an admin token
   const strict = SERVE_SETTINGS.filter(({ parse, flag }) => parse && !flag.startsWith('--admin'));
   assert.ok(strict.length > 10);
   for (const { parse, flag } of strict) {
     assert.throws(() => parse!('?!'), /^expected /, flag);
   }
-  // the command says so of any
+  // and by the command line, for some
   for (const { flag } of strict.slice(-rounds(10))) {
     const name = flag.split(' ', 1)[0]!;
     const rule = new RegExp(`option '${flag}' argument '\\?!' is invalid\\. Expected .*\\.\n`);
@@ -202,7 +202,7 @@ test('a variable sets what no flag does, and what is passed over is warned of', 
   );
   const root = (await service.get('/rest/')).json<Record<string, string>>();
   assert.is(root['notifications'], 'https://flag.example/rest/notifications/');
-  // the oldest point is of that instant in UTC, two hours behind it in Helsinki
+  // the oldest point is of that instant in UTC; the same time in Helsinki is two hours earlier
   for (const [zone, count] of Object.entries({ '': 0, Z: 1 })) {
     const path = `${LIST}?created_at_before=2020-01-01T18:08:40.797858${zone}`;
     const reply = await service.get(path);

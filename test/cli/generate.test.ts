@@ -67,7 +67,7 @@ test('a point depends on its seed and place alone, not on what was asked before'
   const other = inventPoints(SAMPLE.seed, SAMPLE.points);
   assert.equal(other(4321), points[4321]);
   assert.equal(other(0), points[0]);
-  // and a longer line begins with the same points, but for their ids
+  // and of more points the first are the same, but for their ids and images
   const { id: _, image: __, ...longer } = inventPoints(SAMPLE.seed, 9000)(17);
   const { id: ___, image: ____, ...shorter } = points[17]!;
   assert.equal(longer, shorter);

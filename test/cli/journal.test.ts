@@ -44,7 +44,7 @@ test('list and export read a journal that no process has open, and a copy of one
   const journal = await open();
   await fill(journal);
   const { name } = journal.state;
-  // a line has no keys without a value
+  // as lines have them: without keys whose value is undefined
   const posts = JSON.parse(JSON.stringify(await postsIn(journal)));
   const copy = join(folder, 'copy.journal');
   copyFileSync(path, copy);
@@ -137,10 +137,10 @@ const posted = (id: number): Point => point(JSON.parse(newPost(id).record));
 interface Case {
   /** What the snapshot has besides points 1 and 30. */
   readonly more: readonly Point[];
-  /** Of the journal, or of another one. */
+  /** Sequence of a watermark of this journal, or `other` for one of another journal. */
   readonly watermark?: number | 'other';
   readonly moved?: boolean;
-  /** The ids of the new snapshot, and what is said of it. */
+  /** Ids of the new snapshot, and what is printed about it. */
   readonly ids: readonly number[];
   readonly said?: string;
 }
@@ -152,7 +152,7 @@ const CASES: Readonly<Record<string, Case>> = {
     ids: ALL,
     said: '5 posts of .*points\\.journal added, 0 posts already there; sequences up to 6$',
   },
-  // 1 and 3 are up to its watermark, 5 is in it
+  // posts 1 and 3 are covered by the watermark, and the snapshot has 5
   'posts that the snapshot has are not doubled, by id and time or by its watermark': {
     more: [posted(15)],
     watermark: 3,

@@ -110,7 +110,7 @@ test('a packed file packed again stays the same', async () => {
   await pack(MANY, first!);
   await pack(first!, second!);
   assert.equal((await readOnePass(second!))[0], (await readOnePass(first!))[0]);
-  // the origin named another file before
+  // only the origin, the name of the input, differed
   await pack(second!, first!);
   assert.ok(fs.readFileSync(first!).equals(fs.readFileSync(second!)));
 });
@@ -176,7 +176,7 @@ test('a native file that does not verify is not packed again', async () => {
     await refused(pack(input, output), new RegExp(`^${input}: .*${why}`, 's'));
   }
   assert.equal(fs.readdirSync(folder), []);
-  // nor one with notifications of one id, unless others take their place
+  // nor a file with two notifications of one id, unless others replace them
   const input = join(folder, 'in.waypost');
   const block = blockOf([point({ id: 1 })]);
   writeNative(input, [block], [notification(7), notification(8), notification(7)]);

@@ -71,7 +71,7 @@ test('standard input is verified as a file is', async () => {
     const lines: string[] = [];
     const stdin = Readable.from(bytes === undefined ? [] : [bytes]);
     const code = await verify(file, { stdin, print: (line) => void lines.push(line) });
-    // a file is as old as it is, and what comes is new
+    // the lines of age differ: a file has a time, standard input is new
     return [code, lines.filter((line) => !line.includes('exported'))];
   };
   const texts = ['{"id":1}\n', '[]', 'hello'].map((one) => Buffer.from(one));

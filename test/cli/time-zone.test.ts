@@ -34,7 +34,7 @@ const folder = makeFolder();
 const csv = join(folder, 'notes.csv');
 writeFileSync(csv, CSV);
 
-/** What a command says that is called with `print` and a zone. */
+/** Runs a command with a zone; returns its result and what it printed. */
 async function saying<T>(
   run: (options: { print(line: string): void; timeZone?: string }) => Promise<T>,
   zone?: string,

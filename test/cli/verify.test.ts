@@ -27,7 +27,7 @@ async function run(path: string, options: VerifyOptions = {}): Promise<[number, 
   return [code, lines.join('\n')];
 }
 
-/** Verifies a file and asserts what comes of it, and each part of what is said. */
+/** Asserts the exit code of verify, and each part of what it prints. */
 async function says(
   path: string,
   code: number,

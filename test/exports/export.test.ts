@@ -23,7 +23,7 @@ const byId = (a: Note, b: Note): number => a.id - b.id;
 const exported = async (...given: Parameters<typeof exportPieces>): Promise<Buffer> =>
   Buffer.concat(await exportPieces(...given));
 
-/** Asks for all that questions find among some notes and a delta, in pieces of any size. */
+/** Exports the matches of random questions, of notes and a delta, in pieces of any size. */
 async function check(served: number, lengths: readonly number[]): Promise<void> {
   const random = new Random(SEED, 'point');
   const engine = await engineOf(notes.slice(0, served));
@@ -129,7 +129,7 @@ for (const { name } of EXPORT_FORMATS) {
       assert.is(records.length, original.length);
     }
     assert.is((await exportPieces(nothing, name)).length, 1);
-    // a lone surrogate is a replacement character where a format has none
+    // a lone surrogate becomes a replacement character, except in JSON, which escapes it
     const [record] = await reread(name, await exported(lone, name));
     const isJson = name.includes('json');
     assert.is(JSON.parse(record!).comment, isJson ? one.comment : 'a\ufffdb');

@@ -7,7 +7,6 @@ import { isInKdOrder, KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { coordsOf, isKdSorted, kdSorted, type Place } from '../support/kd-order.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
-/** Adds to both sets and compares what they say. */
 function compare(ids: Iterable<number>): void {
   const set = new IdSet();
   const oracle = new Set<number>();
@@ -36,11 +35,10 @@ test('ids that are made to share a slot do not, as no two sets are alike', () =>
   const best = (ids: readonly number[]): number =>
     Math.min(...Array.from({ length: 3 }, () => cost(ids)));
   const [ordinary, hostile] = [best(spread), best(chosen)];
-  // 200 times as much where all share one slot
+  // it would be 200 times as much if all shared one slot
   assert.ok(hostile < 20 * ordinary, `${hostile} µs beside ${ordinary}`);
 });
 
-/** Microseconds of processor time that a set of these takes. */
 function cost(ids: readonly number[]): number {
   const before = process.cpuUsage();
   const set = new IdSet();
@@ -49,7 +47,9 @@ function cost(ids: readonly number[]): number {
   return user + system;
 }
 
-/** Ids of one hash without a secret: the low half makes up for what the high half adds. */
+/**
+ * Ids that would share one hash without the secret: the low half cancels what the high half adds.
+ */
 function collisions(count: number): number[] {
   return Array.from({ length: count }, (_, high) => {
     const low = (Math.imul(high, 0x9e3779b1) ^ 1) >>> 0;
@@ -79,7 +79,7 @@ test('equal texts have one number, in the order in which they are met, and diffe
   const numbers = new TextNumbers();
   const met: string[] = [];
   for (let i = 0; i < 50_000; i++) {
-    // of many lengths, at many places, and some more often than others; more than the cache holds
+    // texts of many lengths, at many offsets, some frequent, more than the cache holds
     const text = i % 97 === 0 ? '' : 'tag '.repeat(i % 7) + String((i * i) % 5_000);
     const source = Buffer.from(`${'#'.repeat(i % 5)}${text}#`);
     const number = numbers.add(source, i % 5, source.length - 1);
@@ -98,7 +98,7 @@ const ROUNDS = rounds(20);
 /** Small sizes, and those around which a range begins to be split, once and once more. */
 const SIZES = [...Array(201).keys(), 287, 288, 289, 575, 576, 577, 1023, 1024, 5000];
 
-/** Places of which few are alike, many, or all: that many values an axis has. */
+/** Places with `values` different values along each axis: the fewer, the more are alike. */
 function places(random: Random, count: number, values: number): Place[] {
   const value = (limit: number): number => (random.int(values) / values - 0.5) * 2 * limit;
   return Array.from({ length: count }, () => ({ lon: value(180), lat: value(90) }));

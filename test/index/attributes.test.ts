@@ -80,7 +80,7 @@ function orderOf(count: number, keyOf: (row: number) => number): Order {
   return buildOrder(Float64Array.from({ length: count }, (_, row) => keyOf(row)));
 }
 
-/** Rows of each cell along an order whose rank of the other lies in the range, one by one. */
+/** How many rows of each cell along an order have a rank within the range in the other order. */
 function countEach(along: Order, other: Order, from: number, to: number, shift: number): number[] {
   const counts: number[] = new Array(Math.ceil(along.rows.length / 2 ** shift)).fill(0);
   for (const [rank, row] of along.rows.entries()) {

@@ -19,7 +19,7 @@ import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const SEED = 91;
-/** As many as are sorted by a second thread. */
+/** So many that a second thread sorts some of them. */
 const many = scatterNotes(SEED, 16_500);
 const notes = many.slice(0, 6_000);
 
@@ -110,7 +110,7 @@ test('a build of a broken file leaves no thread behind', async () => {
   const path = join(folder, 'broken');
   writeNative(path, [blockOf(notes.map(pointOf))]);
   const bytes = readFileSync(path);
-  // in the columns: those of records begin behind them
+  // a byte of the columns, behind which the records lie
   bytes[1_000]! ^= 1;
   writeFileSync(path, bytes);
   const threads = (): number => readdirSync('/proc/self/task').length;
@@ -175,7 +175,7 @@ test('blocks follow each other, are a power of two, about as large, and their bo
       else assert.ok(Number.isInteger(Math.log2(blocks)), `${label}: ${blocks}`);
       for (let block = 0; block < blocks; block++) {
         const rows = starts[block + 1]! - starts[block]!;
-        // a branch one larger than the smallest, and the median of an ancestor
+        // branches differ by a row, and a block may hold the medians of ancestors
         assert.ok(rows >= 1 && rows <= blockRows + 3, `${label}: block ${block} has ${rows}`);
         assert.ok(blocks === 1 || rows >= (blockRows - 1) / 2, `${label}: block ${block}: ${rows}`);
         const points = coords.subarray(2 * starts[block]!, 2 * starts[block + 1]!);

@@ -100,7 +100,7 @@ test('ranges and ranks are what a look at every key finds', () => {
 
 const BOX_SEED = 52;
 
-/** Asserts all a node promises, down to its groups; returns these. */
+/** Asserts what a node promises, down to its groups; returns these. */
 function assertNode(node: BoxNode, index: BoxIndex, blocks: Blocks, label: string): BlockGroup[] {
   assert.is(node.leaf, node.height === 1, `${label}: leaf`);
   assert.ok(node.children.length <= 16, `${label}: ${node.children.length} children`);

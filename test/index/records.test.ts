@@ -19,7 +19,7 @@ import { assert, test } from '../support/uvu.js';
 const SEED = 61;
 
 const COUNT = 2 * CHUNK_ROWS + 500;
-/** Small memories: the first two chunks here do not fit one. */
+/** So small that the first two chunks do not fit one memory. */
 const MOST_BYTES = 100_000;
 
 const points = Array.from({ length: COUNT }, (_, row) => {
@@ -159,8 +159,8 @@ test('records of any size are copied, whatever bytes they have', () => {
   const least = Buffer.byteLength(renderPoint(point({ id: 1 })));
   const most = MAX_RECORD_BYTES - least;
   const sizes = [1, 7, 8, 9, 31, 32, 33, 300, 16_383, 16_384, 65_536, 70_000, most];
-  // DEL and the longest characters among them: of all there is, they come closest to bytes that are
-  // no number
+  // DEL and the longest characters: of all UTF-8 they come closest to the bytes of a NaN, which
+  // copies as floats would change
   const letters = ['\x7f', '\u{10ffff}', '\u{3ffff}\x7f', 'ÿ', 'a\x7f\x7f\u{10ffff}'];
   const large = sizes.map((size, i) => {
     const letter = letters[i % letters.length]!;

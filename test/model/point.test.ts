@@ -180,7 +180,7 @@ test('a number is the same coordinate as its shortest text', () => {
   const degrees = fc.oneof(
     fc.double({ min: -90, max: 90, noNaN: true }),
     fc.integer({ min: -90e8, max: 90e8 }).map((units) => units / 1e8),
-    // ties, and what is next to them; of one unit more, half would lie beyond 90 degrees
+    // ties, and what is next to them; half a unit more than the last would lie beyond 90 degrees
     fc.integer({ min: -90e8, max: 90e8 - 1 }).map((units) => (units + 0.5) / 1e8),
     fc.constantFrom(0, 1e-9, 5e-9, 89.999999995, 2 ** -30, 1e-320),
   );

@@ -159,7 +159,7 @@ test('posts that a snapshot has are forgotten once they are a day old, and their
   await serve([recordOf(1), first.record], undefined, Date.now() + day - 60_000);
   assert.is(journal.state.posts, 2);
   assert.is((await post('a')).record, first.record);
-  // an older snapshot has it back
+  // a snapshot that lacks it lets it wait again
   await serve([recordOf(1)], undefined, Date.now() + 2 * day);
   assert.equal(waiting(), [first.id, second.id]);
   assert.is(journal.state.posts, 2, 'no snapshot has it');

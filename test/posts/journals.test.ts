@@ -47,7 +47,7 @@ const DATABASE: Kind = {
   open: (place) => openDatabaseJournal(parseDatabaseAddress(place)),
 };
 
-/** Has the journal tell of posts: what adopts a first snapshot does so. */
+/** Has the journal report posts, as the adoption of a first snapshot does. */
 async function begin(journal: OwnJournal | SharedJournal): Promise<void> {
   await journal.giveIdsFrom(1);
   if ('exclusively' in journal)
@@ -71,7 +71,7 @@ for (const kind of [FILE, DATABASE]) {
   if (kind === DATABASE && !skips) {
     test.before(async () => {
       database = await startDatabase();
-      // what an operator has set for others makes no difference
+      // a setting that an operator made for other programs makes no difference
       const set = "ALTER ROLE ALL SET default_transaction_isolation = 'serializable'";
       await database.ask((sql) => sql.unsafe(set));
     });
@@ -214,7 +214,7 @@ for (const kind of [FILE, DATABASE]) {
     });
     const calls = Array.from({ length: 150 }, (_, i) => journals[i % 3]!.append(newPost(i + 1)));
     await Promise.all(calls);
-    // the last post is there once every instance has a further one of its own
+    // once each instance has a later post of its own, it has been told of all earlier ones
     for (const [i, journal] of journals.entries()) await journal.append(newPost(1_000 + i));
     await journals[0]!.append(newPost(2_000));
     const [first, ...others] = told.map((posts) => numbers(posts.slice(0, 152)));

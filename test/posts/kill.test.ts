@@ -26,42 +26,43 @@ import { MAIN, runCommand, type Service, startService } from '../support/service
 import { assert, IS_SOAK, makeFolder, test } from '../support/uvu.js';
 
 const CLIENTS = 6;
-/** Where thousands of posts are to come in seconds. */
+/** Enough for thousands of posts within seconds, which start a merge. */
 const MERGE_CLIENTS = 24;
-/** Of a client between two posts, where nothing waits for many of them. */
+/** Pause of a client between two posts, where no merge is waited for. */
 const PAUSE_MS = 4;
 const HOUR_MS = 3_600_000;
-/** How far the clock goes on from one service to the next: posts are pruned after a day. */
+/**
+ * How much later the clock of each service is than the last one's: posts are pruned after a day.
+ */
 const STEP_MS = 3 * HOUR_MS;
 const FLAGS = ['--max-shrink', '100', '--settle', '0'];
 FLAGS.push('--log-level', 'debug', '--admin-token', 'secret', '--warm-up', '0s');
-// on a machine that does other things as well
+// the machine may be busy with other work
 FLAGS.push('--image-timeout', '40s');
 
 /** Which processes are killed: all of a service, or one of them. */
 const VICTIMS = ['all', 'serving', 'all', 'decoder', 'supervisor'] as const;
-/** When: at any moment, or at the beginning of one of these. */
+/** When to kill: at any moment, or when one of these begins. */
 const EARLY_MOMENTS = ['any', 'merge', 'reload', 'compact'] as const;
-/** Once points are a day old. */
+/** Moments from when points are a day old. */
 const MOMENTS = [...EARLY_MOMENTS, 'prune'] as const;
 const FIRST_DAY_MS = 24 * HOUR_MS + STEP_MS;
 type Moment = (typeof MOMENTS)[number];
-/** What the log says when it begins, or has just been done. */
+/** The log line by which a moment has come. */
 const LOGGED: Readonly<Record<string, RegExp>> = {
   merge: /^merging accepted points/,
   prune: /^accepted points pruned/,
   reload: /^snapshot loaded/,
 };
-/** Of a service that failed. */
+/** Log lines that are printed when a run fails. */
 const LAST_LINES = 30;
-/** Any step of it may be the one that does not come back. */
+/** A kill comes up to so much later than its moment, so that it may hit any step of the work. */
 const MOST_STEPS_MS = 30;
 
-/** What came of it. */
 interface Killed {
-  /** Kills by whom they hit, and by the moment that they met. */
+  /** Number of kills by victim, and by the moment that was met. */
   readonly kills: Record<string, number>;
-  /** Times that another service had waited for the journal of the killed one. */
+  /** Times that a waiting service took over the journal of a killed one. */
   takenOver: number;
   pruned: number;
   acknowledged: number;
@@ -102,7 +103,7 @@ async function killServices(seed: number, times: number, mostMs: number): Promis
       const victim = VICTIMS[kill % VICTIMS.length]!;
       const moment = random.pick<Moment>(ahead > FIRST_DAY_MS ? MOMENTS : EARLY_MOMENTS);
       const isWhole = victim === 'all' || victim === 'supervisor';
-      // it must not take the journal from a service that goes on
+      // a second service could take the journal of a service that goes on
       const standby = isWhole && random.chance(0.3) ? start() : undefined;
       const stop = new AbortController();
       const [name, length, pause] =
@@ -131,7 +132,7 @@ async function killServices(seed: number, times: number, mostMs: number): Promis
     await keepsPromises(service, told, random, `seed ${seed}, at the end`, ahead);
     await noLitter(service, folder, times * CLIENTS);
   } catch (error) {
-    // nobody else will know why
+    // the log is gone after the test
     console.log(seed, killed, service.logs.slice(-LAST_LINES));
     throw error;
   } finally {
@@ -146,7 +147,7 @@ function replaceSnapshot(path: string, { acknowledged }: Told, random: Random): 
   const lines = new Set(readFileSync(path, 'utf8').trim().split('\n'));
   const records = [...acknowledged.values()];
   for (const [index, record] of records.entries()) {
-    // a snapshot without any that is new retires nothing
+    // one new point at least, or the snapshot retires nothing
     if (random.int(3) === 0 || index === records.length - 1) lines.add(record);
   }
   writeFileSync(`${path}.new.tmp`, `${[...lines].join('\n')}\n`);
@@ -208,14 +209,14 @@ function killOne({ pid }: Service, victim: (typeof VICTIMS)[number]): boolean {
   if (victim === 'all') return killTree(pid);
   if (victim === 'supervisor') return kill(pid);
   const [first, ...others] = processTree(pid);
-  // one worker has no supervisor above it
+  // a service of one worker has no supervisor
   const commands = others.map(commandOf);
   const wanted = victim === 'decoder' ? /decode-process/ : /main\.js/;
   const found = others[commands.findIndex((command) => wanted.test(command))];
   return found === undefined || first === undefined ? false : kill(found);
 }
 
-/** Empty of a process that has ended meanwhile, as those that decode do. */
+/** The command line of a process; empty if it has ended meanwhile, as decoders do. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
@@ -224,7 +225,7 @@ function commandOf(pid: number): string {
   }
 }
 
-/** Kills a process and those that it started, which would end by themselves and in good order. */
+/** Kills a process and its children, which would otherwise end by themselves and in good order. */
 function killTree(pid: number): boolean {
   return processTree(pid).map(kill).includes(true);
 }

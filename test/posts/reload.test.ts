@@ -12,9 +12,11 @@ import { startService } from '../support/service.js';
 import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 
 const CLIENTS = 4;
-/** Between two posts of a client: every record is read after each reload. */
+/** Pause of a client between two posts: every record is read after each reload. */
 const PAUSE_MS = 10;
-/** Of the first snapshot: posted points get ids above it, and the upstream's own stay below. */
+/**
+ * Largest id of the first snapshot: posted points get ids above it, the upstream's own stay below.
+ */
 const LARGEST_ID = 1_000_000;
 const ADMIN = { Authorization: 'Bearer secret' };
 const KINDS = ['contains', 'conflicts', 'predates', 'watermark'] as const;
@@ -94,7 +96,7 @@ async function followOn(
     assert.is(stream.status, 200);
     await until('a dozen more, or all', () => {
       const read = [...events, ...stream.events].map(({ data }) => JSON.parse(data) as Listed);
-      // what has moved before it was read has another id
+      // a point that moved before it was read has another id
       const keys = new Set(read.map(({ comment }) => comment));
       isWhole = signal.aborted && [...acknowledged.keys()].every((key) => keys.has(key));
       return isWhole || stream.events.length >= 12;
@@ -140,7 +142,7 @@ async function change(
     return;
   }
   if (kind === 'watermark') {
-    // the service has what this takes: the answer is complete up to its sequence
+    // the service has what this reads: the answer is complete up to its sequence
     const { name, posts, through } = await readPosts(
       `http://127.0.0.1:${service.port}`,
       0,

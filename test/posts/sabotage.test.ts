@@ -116,7 +116,7 @@ test('whatever happens to the file while clients post, the next start has all an
   const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
   const accidents = Object.entries(SERVED).filter(([name]) => IS_SOAK || SHORTLY.test(name));
   let service = await start();
-  // shortly one kill comes behind all of them
+  // in a short run one kill follows all accidents
   for (const some of IS_SOAK ? accidents.map((one) => [one]) : [accidents]) {
     const name = some.map(([one]) => one.replaceAll(' ', '-')).join();
     service = await suffer(
@@ -125,7 +125,8 @@ test('whatever happens to the file while clients post, the next start has all an
       { clients: CLIENTS, told, random, start },
       async (more) => {
         for (const [, happen] of some) {
-          // it may be half of a transaction, which the copy beside it cannot mend
+          // the copy may hold half a transaction, which only the journal beside the original could
+          // complete
           copyFileSync(path, `${folder}/old`);
           await more();
           await happen(path, `${folder}/old`, service);
@@ -198,7 +199,7 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
   mkdirSync(path);
   assert.throws(open, 'no regular file');
   rmSync(path, { recursive: true });
-  // whoever opened it would wait for ever
+  // opening a pipe would wait for ever
   spawnSync('mkfifo', [path]);
   assert.throws(open, 'no regular file');
   rmSync(path);

@@ -19,7 +19,7 @@ writeFileSync(join(home, 'package.json'), '{"type":"module"}');
 const service = await startOwnService(['--snapshot', join(ROOT, 'data/sample.waypost')]);
 const site = `http://127.0.0.1:${service.port}`;
 
-/** What a section shows in code of one language, to be put to the service of this test. */
+/** The code of one language in a section, changed to ask the service of this test. */
 function snippets(title: string, language: string): string[] {
   const found = section(PAGE, title).matchAll(
     new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'),
@@ -27,7 +27,7 @@ function snippets(title: string, language: string): string[] {
   return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
 }
 
-/** What a section says that its code prints. */
+/** What the code of a section prints, as the page shows it. */
 function printed(title: string): string[] {
   return snippets(title, 'text').map((text) => text.replaceAll(site, SHOWN));
 }
@@ -216,7 +216,7 @@ test('the addresses for QGIS and MapLibre are answered as they expect', async ()
 
 const MVT = 'application/vnd.mapbox-vector-tile';
 
-/** The Python that knows QGIS: that of the system, where another one stands before it. */
+/** A Python that has QGIS: the system's may stand behind another one in PATH. */
 const QGIS_PYTHON = ['python3', '/usr/bin/python3'].find(
   (command) => whyNot(command, '-c', 'import qgis.core') === undefined,
 );

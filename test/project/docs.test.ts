@@ -33,7 +33,7 @@ const SOURCE = sourceFiles()
 test('docs/settings.md has the table of the settings of serve', () => {
   const rows = SERVE_SETTINGS.map(({ flag, environment, fallback, required, help }) => {
     const otherwise = fallback === undefined ? (required ? 'required' : 'none') : `\`${fallback}\``;
-    // what Markdown would read as its own, and other flags
+    // flags are code, and so is what Markdown would interpret
     const text = help.replaceAll(/--[a-z-]+|\S*[*{<][^\s;,]*/g, (word) => `\`${word}\``);
     return `| \`${flag}\` | \`${environment}\` | ${otherwise} | ${text} |`;
   });

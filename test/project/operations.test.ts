@@ -22,7 +22,7 @@ const LEVELS: Readonly<Record<string, string>> = {
   error: '50',
   fatal: '60',
 };
-/** What a message's fields are where they are not written out beside it. */
+/** Fields of objects that calls of the logger spread. */
 const SPREAD: Readonly<Record<string, string>> = {
   '...server.begun': 'points, loadMs, address, operations',
   '...ids': 'from, to',

@@ -92,7 +92,7 @@ test('nothing runs as root, and the root file system is read-only', () => {
     CLUSTER,
     /mounted at \/accepted,[\s#]+WAYPOST_JOURNAL=\S+[\s#]+and WAYPOST_MEDIA=\/accepted;/,
   );
-  // a pod that is told of a Service called `waypost` takes its address for a port
+  // Kubernetes tells a pod of a Service called `waypost` in WAYPOST_PORT
   assert.match(CLUSTER, /^ {6}enableServiceLinks: false$/m);
   for (const line of [
     'runAsNonRoot: true',

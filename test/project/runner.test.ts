@@ -94,7 +94,7 @@ test('a file that hears nothing ends when its runner is gone', async () => {
   await until('its process is gone', () => !isRunning(pid));
 });
 
-/** Whether there is such a process, and not only the number of one whose exit nobody asked for. */
+/** Whether a process runs; a zombie does not. */
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -68,7 +68,7 @@ test('a query that exceeds its budget leaves nothing to the next, wherever it is
     const whole = new Meter(LITTLE);
     run(engineOfFew, heavy, { accessPath }, whole);
     for (let amount = LITTLE; amount < whole.cost; amount += whole.cost / 40) {
-      // what is expected to cost more is begun nevertheless
+      // begins also what is expected to cost more
       const budget = new Budget(amount);
       budget.expect = () => {};
       try {
@@ -148,7 +148,7 @@ const mixed = scatterNotes(KEYSET_SEED, 9_000);
 const SERVED = 8_700;
 const delta = deltaOf(mixed.slice(SERVED));
 
-/** All pages, one behind the other, each with what is accepted besides. */
+/** The ids of all pages, each with accepted points, one page behind the other. */
 function pages(engine: Engine, filters: Filters, limit: number, amount: number): number[] {
   const ids: number[] = [];
   for (let after: number | undefined = 0; after !== undefined; ) {

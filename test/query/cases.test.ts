@@ -147,7 +147,7 @@ const tied = tiedNotes();
 const oracle = new Oracle(tied);
 const tiedEngine = await engineOf(tied);
 
-/** Asserts pages, planner overrides and completeness of random questions about these tied. */
+/** Asserts pages, planner overrides and completeness of random questions about tied notes. */
 function assertQuestions(asked: Engine, answers: Oracle, known: Note[], count: number): void {
   for (let index = 0; index < count; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED, index, known);

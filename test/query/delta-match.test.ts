@@ -15,7 +15,9 @@ const notes = scatterNotes(SEED, 3_000);
 const engine = await engineOf(notes.slice(0, 2_500));
 const delta = deltaOf(notes.slice(2_500));
 
-/** Asks of the first `served` notes as a generation, and the next, up to `length`, as a delta. */
+/**
+ * Asks about the first `served` notes as a generation, and the next, up to `length`, as a delta.
+ */
 async function ask(served: number, lengths: readonly number[]): Promise<void> {
   const engine = await engineOf(notes.slice(0, served));
   const delta = deltaOf(notes.slice(served));
@@ -66,7 +68,7 @@ test('a delta that goes on after a merge still tells attributes', () => {
 });
 
 test('of points that share their place and times the ids decide, whichever of both they are in', async () => {
-  // three places in the sequence of ids for each of the dataset's rows: before, between, behind
+  // accepted ids come before, between and behind those of the dataset
   const ids = [5, 1, 9, 3, 30, 7, 20, 8, 2, 6, 25, 4];
   const alike = ids.map((id) => ({ id, lon: 24.9, lat: 60.1, created: 1e15, modified: 1e15 }));
   const engine = await engineOf(alike.slice(0, 5));

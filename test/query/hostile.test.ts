@@ -77,7 +77,7 @@ for (const { name, circles, make } of HOSTILE_DATA) {
   });
 }
 
-/** Of this name: its dataset and its first circle. */
+/** The dataset of this name, and its first circle. */
 async function hostile(name: string): Promise<{ dataset: Dataset; circle: Circle }> {
   const { make, circles } = HOSTILE_DATA.find((one) => one.name === name)!;
   return { dataset: await hostileDataset(make(POINTS)), circle: circles[0]! };

@@ -16,7 +16,7 @@ const QUESTIONS = ROUNDS * COMBINATIONS;
 const notes = scatterNotes(SEED, 66_000);
 const oracle = new Oracle(notes);
 const engine = await engineOf(notes);
-/** So many that the tree numbers its points in 16 bits. */
+/** Few enough that the tree numbers its points in 16 bits. */
 const fewer = notes.slice(0, 12_000);
 const oracleOfFewer = new Oracle(fewer);
 const engineOfFewer = await engineOf(fewer);

@@ -143,17 +143,17 @@ function postOf({ sequence, note }: Waiting): AcceptedPoint {
   return acceptedOf([note], sequence)[0]!;
 }
 
-/** What a name stood for when it was met first. */
+/** The answer that an ETag stood for when it was met first, and the state at that time. */
 interface Met {
   readonly text: string;
   /** The name of the state. */
   readonly state: string;
 }
 
-/** What some questions were answered with under each name that their answers had. */
+/** Remembers the answers to some questions by their ETags, which are called names here. */
 class Validators {
   readonly #followed: readonly { filters: Filters; answers: Map<string, Met> }[];
-  /** Names that were an answer's in another state before. */
+  /** Number of names that an answer of an earlier state had as well. */
   renewed = 0;
 
   constructor(seed: number, notes: readonly Note[]) {
@@ -163,7 +163,10 @@ class Validators {
     });
   }
 
-  /** Asserts that a name is good exactly as long as the answer is the same, and so is a state's. */
+  /**
+   * Asserts that names are equal exactly where answers are, and that equal states have equal
+   * answers.
+   */
   check({ engine, delta, tag, state: stateNow }: Generation, label: string): void {
     const { name: state, length } = stateNow();
     for (const { filters, answers } of this.#followed) {

@@ -187,7 +187,7 @@ test('a good snapshot that could not be served yet is tried again, whatever the 
   await until('it is served', () => served()[1] === countOf(2));
 });
 
-// what stands there is a regular file to the system, whose first byte cannot be read
+// a regular file to the system, whose first byte cannot be read
 const UNREADABLE = '/proc/self/mem';
 const system = existsSync(UNREADABLE) ? test : test.skip;
 

@@ -280,7 +280,7 @@ test('a state is named by the snapshot and the last sequence, with no row as wel
   const { tag } = current.generation;
   assert.is(current.generation.state().name, `${tag}..1h`);
   await append(deltas, postsOf(54, 55));
-  // a 16th of the room, and so it is merged: one row less was too few
+  // a 16th of the room is used, enough for a merge; one row less was too few
   const { name, lastModified } = current.generation.state();
   assert.is(name, `${tag}..1i`);
   await until('all is merged', () => deltas.state.rows === 0);

@@ -94,7 +94,7 @@ test('a tile without clusters has the points whose records fit, by the hashes of
   for (const { id, properties } of points) {
     assert.is(properties['comment'], notes[(id! - 1) / 7]!.comment);
   }
-  // fewer than fit are wanted
+  // a limit below the number that fits
   assert.is(tileOf(0, 20, ['comment'])['points']!.length, 20);
 });
 
@@ -140,7 +140,7 @@ test('a tile of all points is not searched for its box, whatever the address lea
 const { boxesWithin, boxOf, Grid, latitudeOf, longitudeOf, MAX_ZOOM } = grids;
 const SEED = 88;
 const SIZES = [4, 8, 16, 32, 64, 128];
-/** Less than the height of the smallest cell, and more than rounding makes of a latitude. */
+/** Less than the height of the smallest cell, and more than the rounding error of a latitude. */
 const HAIR = 1e-10;
 
 function randomAddress(random: Random): grids.TileAddress {

@@ -15,7 +15,7 @@ import {
 } from '../../support/native.js';
 import { assert, test } from '../../support/uvu.js';
 
-/** The sample's pieces, whose checksums will be computed from what they say then. */
+/** The sample's pieces without checksums, which are computed when the pieces are joined. */
 function unsealed(bytes: Buffer): Piece[] {
   const pieces = takeApart(bytes);
   set(COLUMNS, { records_crc: undefined })(pieces);
@@ -61,7 +61,7 @@ const note = (fields: object): Edit => set(NOTES, { items: [{ ...notification(1)
 const noteComment = (fields: object): Edit =>
   note({ comment: { ...notification(1).comment, ...fields } });
 
-/** To make text of it calls what is no function. */
+/** A value that cannot become text: what it has for `toString` is no function. */
 const UNSHOWABLE = { toString: 5, valueOf: 5 };
 
 const WRONG: readonly (readonly [Edit, RegExp])[] = [

@@ -55,7 +55,7 @@ function writeFixtures(folder: string): void {
 
   const forge = (name: string, edit: (pieces: Piece[]) => unknown): void => {
     const pieces = takeApart(sample);
-    // these are computed anew
+    // without checksums, which are computed when the pieces are joined
     for (const index of [1, 3]) Object.assign(pieces[index]!, { records_crc: undefined });
     Object.assign(pieces.at(-1)!, { crc: undefined });
     edit(pieces);
@@ -86,7 +86,7 @@ function writeFixtures(folder: string): void {
 }
 
 test('the writer still makes the files that an earlier one made', async () => {
-  // a folder may be named when the format changes
+  // when the format changes, NATIVE_FIXTURES names a folder for the new files
   const folder = process.env['NATIVE_FIXTURES'] ?? makeFolder();
   writeFixtures(folder);
   assert.equal(readdirSync(folder).sort(), readdirSync(FIXTURES).sort());
@@ -278,7 +278,7 @@ test('a head says how long each value is, or the record is none', () => {
     for (let bit = 0; bit < 8; bit++) {
       const changed = Buffer.from(both);
       changed[at]! ^= 1 << bit;
-      // values may be anything, and whether a point is processed
+      // any value is valid, and so is the bit that says whether a point is processed
       if (head >= 11 || (head === 0 && bit === 0)) assert.equal(decode(pack(changed)), changed);
       else {
         const why = new RegExp(`record ${isFirst ? 0 : 1} of the block is none`);

@@ -64,7 +64,7 @@ const notifications = fc.array(
 const folder = makeFolder();
 let files = 0;
 
-/** What a file of these has, which must be the same in one pass, in place, and by its digest. */
+/** Writes a file; asserts that one pass, the reading in place and the digest say the same of it. */
 async function written(blocks: readonly PointBlock[], notes: Notification[] = []) {
   const path = join(folder, `${files++}.waypost`);
   const totals = writeNative(path, blocks, notes);
@@ -183,7 +183,7 @@ function repeat(block: PointBlock, times: number): PointBlock {
   };
 }
 
-/** What is announced decides how blocks are written: many are written by a thread. */
+/** So many announced points that a thread writes the blocks. */
 const MANY = { origin: 'a test', count: 1_000_000, createdAt: CREATED_AT };
 
 async function* madeBlocks(bytes?: number): AsyncGenerator<PointBlock> {

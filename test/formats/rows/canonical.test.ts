@@ -16,7 +16,7 @@ import { point } from '../../support/native.js';
 import { fixtureRecords, rowsOf } from '../../support/rows.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
-/** Columns and record of a line that is valid and rendered as it stands; undefined of others. */
+/** Columns and record of a line that is valid and already as the API renders it; else undefined. */
 function expected(line: Buffer): object | undefined {
   const text = line.toString();
   if (!Buffer.from(text).equals(line)) return undefined;
@@ -51,7 +51,9 @@ function found(line: Buffer): object | undefined {
   return { ...columns, stored: stored.toString('hex'), text: rendered(stored).toString() };
 }
 
-/** What is taken must be right; what is not is for the validator. */
+/**
+ * Asserts that a line is read rightly if it is taken without the validator; tells whether it is.
+ */
 function check(line: Buffer): boolean {
   const taken = found(line);
   if (taken !== undefined) assert.equal(taken, expected(line), line.toString());
@@ -84,7 +86,7 @@ const EDIT = fc.record({
   isRaw: fc.boolean(),
 });
 
-/** Lines that differ from given ones in one or two places; `run` says whether one was taken. */
+/** Tries lines that are edited in one or two places; `run` tells whether a line was taken. */
 async function tryEdited(
   lines: readonly Buffer[],
   run: (line: Buffer) => boolean | Promise<boolean>,
@@ -114,7 +116,7 @@ test('no line is taken that the validator refuses or would write otherwise, amon
     lines.add(chunk);
     assert.ok(lines.nextRendered() !== undefined || !isUtf8(chunk));
     const found = lines.nextRendered();
-    // bytes that are no UTF-8 and line feeds of its own are for whoever reads it alone
+    // with bytes that are no UTF-8, or line feeds of its own, a line alone is another one
     const isOne = isUtf8(line) && !line.includes('\n');
     if (isOne) assert.equal(found, readRendered(line), line.toString());
     else assert.ok(found === undefined || line.includes('\n'));
@@ -122,7 +124,7 @@ test('no line is taken that the validator refuses or would write otherwise, amon
   });
 });
 
-/** What is taken of another format must be what its other way makes of the same bytes. */
+/** Asserts that bytes of another format, if they are taken, are what its parser makes of them. */
 async function checkOther(
   line: Buffer,
   take: (bytes: Uint8Array) => RenderedPoint | undefined,
@@ -169,7 +171,7 @@ test('no line of CSV is taken that would be another record if its fields were re
     );
     return Buffer.from(cells.join());
   });
-  // one more column makes it no export
+  // with one more column the header is not that of an export: fields are read one by one
   const header = `${RECORD_KEYS.join()},more`;
   const checkLine = (line: Buffer): Promise<boolean> =>
     checkOther(

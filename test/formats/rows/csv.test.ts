@@ -16,7 +16,7 @@ async function cell(name: 'tags' | 'is_processed' | 'id', text: string): Promise
   return (await record(`${cells.id},1,2,now,,${cells.tags},${cells.is_processed},`))[name];
 }
 
-/** The outcome of each line, and the same however the bytes come. */
+/** The outcome of each line; asserts that it is the same in chunks of `size` bytes. */
 async function linesOf(content: string | Buffer, size = 3): Promise<string[]> {
   const found = outcomes(await rowsOf(PARSERS.csv, content));
   assert.equal(outcomes(await rowsOf(PARSERS.csv, content, size)), found);
@@ -45,7 +45,7 @@ test('each column has its type', async () => {
 
 test('ids that are no plain whole number stay as they are, to be refused', async () => {
   assert.is(await cell('id', '007'), 7);
-  // pandas writes a column so that has numbers and empty cells
+  // pandas writes ids so where a cell of the column is empty
   assert.is(await cell('id', '7.0'), 7);
   for (const text of ['1.5', '1e3', '-1', '+1', '0x1', '1 2', '99999999999999999999', 'one']) {
     assert.is(await cell('id', text), text);
@@ -126,7 +126,7 @@ test('columns may be called by other names, in any case', async () => {
     const found = await fieldsOf(`ID,${names},CREATED_AT,Tags`);
     assert.equal(found, { ...expected, tags: ['5'] }, names);
   }
-  // the surest name wins, and the other column is an unknown one
+  // the most exact name wins, and the other column is an unknown one
   assert.equal(await fieldsOf('id,lat,x,created_at,Lon'), { ...expected, x: '3', lon: '5' });
   assert.equal(await fieldsOf('id,lat,lon,created_at,LON'), { ...expected, LON: '5' });
 });

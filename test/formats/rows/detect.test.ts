@@ -131,7 +131,7 @@ test('what may have been meant by a first line is said', async () => {
     assert.match(message, /; the first line is for Excel only: remove it$/);
     assert.match(message, /begins with the text "[s"\\]/i);
   }
-  // a byte order mark is not in messages, or is seen there
+  // messages leave out a leading byte order mark, and show one elsewhere as an escape
   assert.match(await refuse('\ufeffhello'), 'begins with the text "hello";');
   assert.match(await refuse('\ufeffid;lat;lon\n'), /as a header this one lacks created_at$/);
   const line = `${JSON.stringify(RECORD)}\n`;
@@ -162,7 +162,7 @@ test('coordinates of GeoJSON that are no degrees, by name', async () => {
   const document = JSON.stringify(collection(mercator, metres));
   assert.match(await refuse(document), /: its "crs" must be/);
   assert.match(await refuse(document), wants);
-  // behind the features, where their metres have been seen before
+  // behind the features, whose metres are a problem of their own before
   const { crs, ...before } = collection(mercator, metres) as { crs: unknown };
   assert.match(await refuse(JSON.stringify({ ...before, crs })), wants);
   assert.match(await refuse(`${JSON.stringify({ ...metres, crs })}\n`), wants);
@@ -181,7 +181,7 @@ test('coordinates of GeoJSON that are no degrees, by name', async () => {
     assert.is((await accept(JSON.stringify(collection(named(name)))))[0].length, 1, name);
   }
   assert.is((await accept(JSON.stringify(collection(null))))[0].length, 1);
-  // of a page of records it means nothing
+  // in a page of records `crs` means nothing
   assert.is((await accept(JSON.stringify({ crs, results: [RECORD] })))[0].length, 1);
 });
 

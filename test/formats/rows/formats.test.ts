@@ -28,7 +28,6 @@ import {
 } from '../../support/rows.js';
 import { assert, failure, makeFolder, refusal, test } from '../../support/uvu.js';
 
-/** Recorded points, and the odd ones among possible records. */
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 const RECORDS: Fields[] = [
   ...fixtureRecords(300),
@@ -183,7 +182,7 @@ test('gzip data that is cut short, damaged or followed by something is refused',
 });
 
 test('a file that can be opened and not read is named, and let go of', async () => {
-  // its first bytes are no memory of this process
+  // this file can be opened, but no memory is mapped where it begins
   const path = '/proc/self/mem';
   if (!existsSync(path)) return;
   const open = readdirSync('/proc/self/fd').length;

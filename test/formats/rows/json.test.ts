@@ -113,7 +113,7 @@ test('what stands beside the records and is too long is refused before it takes 
     [`{"a":${'['.repeat(1e6)}`, /^the JSON document is cut short/],
   ];
   for (const [content, reason] of cases) assert.match(await broken(content, 4_096), reason);
-  // white space between records takes none
+  // white space between records takes no memory
   assert.is((await rowsOf(PARSERS.json, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
   const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
   const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;

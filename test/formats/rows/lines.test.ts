@@ -113,10 +113,10 @@ function split(bytes: Buffer, size: number, quotes: boolean): [number, string][]
   return lines;
 }
 
-/** Inputs of one size and of that many times it: linear work grows as much, other work more. */
+/** A large input has so many times the bytes of a small one; linear work grows as much. */
 const TIMES = 8;
 const MOST = 3 * TIMES;
-/** Microseconds of the processor below which clock and garbage collector say more. */
+/** Microseconds of CPU time below which the clock and the garbage collector decide. */
 const LEAST_MICROS = 2000;
 
 type Shape = (size: number) => string | Buffer;
@@ -128,7 +128,7 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 const csv = (rest: (size: number) => string) => (size: number) => `${CSV}1,2,3,now,${rest(size)}\n`;
 
-/** Inputs that are slow to read, by something that grows with their size. */
+/** Inputs with something that grows with their size and could be slow to read. */
 const SHAPES: Readonly<Record<keyof typeof PARSERS, Record<string, Shape>>> = {
   csv: {
     'a tag of spaces': csv((size) => `"{a,${' '.repeat(size)}{}"`),

@@ -5,7 +5,6 @@ import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { brokenBy, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
-/** Why the file is broken. */
 function broken(content: Uint8Array, size = 3): Promise<string> {
   return brokenBy(readMsgpack, content, size);
 }
@@ -30,7 +29,7 @@ test('a sequence, and arrays of every width', async () => {
     const bytes = Buffer.concat([array(3, width), body]);
     for (const size of [1, 2, 5, 1000]) assert.equal(await values(bytes, size), records);
   }
-  // what is no map is for the validator to refuse
+  // the validator refuses what is no map
   assert.equal(await values(Buffer.concat([pack({}), pack([1]), pack(5)])), [{}, [1], 5]);
 });
 

@@ -10,7 +10,7 @@ import { assert, test } from '../../support/uvu.js';
 const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
 
-/** What pieces say together: points with their places, and what was wrong. */
+/** The points of all pieces with their places, and all problems. */
 function said(pieces: readonly Piece[]): object {
   const blocks = pieces.flatMap(({ block }) => block ?? []);
   return {

@@ -71,7 +71,7 @@ test('a record may have as many bytes as the format has room for, and no more', 
   const room = MAX_RECORD_BYTES - Buffer.byteLength(JSON.stringify(bare));
   const [[record]] = await accept(ndjson({ ...VALID, id: 1, comment: 'x'.repeat(room) }));
   assert.is(String(record!['comment']).length, room);
-  // é takes two bytes, and is no longer for being written as an escape
+  // é counts as two bytes, also where it is escaped
   const escaped = `{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00Z","comment":"${'\\u00e9'.repeat(room / 2)}"}`;
   assert.is((await accept(escaped))[0].length, 1);
   assert.is(

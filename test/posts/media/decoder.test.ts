@@ -131,7 +131,7 @@ test('the process knows no secret, and steps back', async () => {
 
 const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
 
-/** What becomes of those that wait, in the order in which it happens. */
+/** Collects what becomes of waiting images, in the order in which it happens. */
 function follow(limits = LIMITS) {
   const turns = new ImageTurns(limits);
   const events: string[] = [];

@@ -26,7 +26,7 @@ test.after(remove);
 const NO_IMAGE =
   'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
 
-/** Has an image taken; its bytes, and nothing stays. */
+/** Asserts that an image is taken and leaves no file behind; returns its bytes. */
 async function taken(bytes: Buffer): Promise<Buffer> {
   const image = await accept(bytes);
   assert.type(image, 'object', String(image));
@@ -37,7 +37,7 @@ async function taken(bytes: Buffer): Promise<Buffer> {
   return made;
 }
 
-/** Has an image refused; the text, and nothing stays. */
+/** Asserts that an image is refused and leaves no file behind; returns the text. */
 async function refused(bytes: Buffer): Promise<string> {
   const text = await accept(bytes);
   assert.type(text, 'string', JSON.stringify(text));
@@ -45,7 +45,6 @@ async function refused(bytes: Buffer): Promise<string> {
   return text as string;
 }
 
-/** A square of so many pixels a side. */
 function redPng(side: number): Promise<Buffer> {
   const create = { width: side, height: side, channels: 3, background: 'red' } as const;
   return sharp({ create }).png().toBuffer();
@@ -196,7 +195,7 @@ test('bytes of another format inside an image are gone afterwards', async () => 
 const DIGEST = 'ab12cd34ef567890';
 
 test('a name keeps what is harmless and gets the ending of what the image is', () => {
-  /** What each is suggested as. */
+  /** The names that clients give, by the name that becomes of them. */
   const names: Readonly<Record<string, readonly string[]>> = {
     image: ['日本.jpg', '', '.jpg', '..', 'con.jpg/', 'ﷺ'.repeat(1000)],
     ...{ photo: ['photo.jpg'], 'IMG_2041-2': ['IMG_2041-2.HEIC'], two_dots: ['two.dots.png'] },

@@ -18,7 +18,6 @@ test.after.each(() => {
   }
 });
 
-/** An image that was taken. */
 async function checked(name = 'photo.jpg', bytes = JPEG): Promise<CheckedImage> {
   const image = await accept(bytes, name);
   assert.type(image, 'object');
@@ -40,7 +39,7 @@ test('an image whose record is refused goes, and those beside it stay', async ()
   const first = await media.store(7, await checked());
   await media.remove(first);
   assert.equal(files(), ['.incoming', 'map_data_points']);
-  // removed twice, as after an error on the way
+  // a second removal, as after an error on the way, is harmless
   await media.remove(first);
 
   const kept = await media.store(7, await checked('kept.jpg'));

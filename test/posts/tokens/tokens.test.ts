@@ -130,7 +130,7 @@ test('a service of two threads follows its file; an admin reloads; a broken file
   const flags = ['--tokens', path, '--workers', '2'];
   const service = await startService(flags);
   const clients: Agent[] = [];
-  /** All clients get this answer, of whom each thread has one beside whoever asks for metrics. */
+  /** Waits until clients of both threads get this status. */
   const settles = (token: string, status: number): Promise<void> =>
     until(`${token} gets ${status}`, async () => {
       const { samples } = await metricsOf(service);
@@ -172,7 +172,8 @@ test('a change is seen however soon it comes after the first look', async () => 
   const path = join(folder, 'soon.json');
   writeFileSync(path, JSON.stringify({ tokens: [{ hash: HASH, user: 1 }] }));
   const hash = promisify(pbkdf2);
-  // whatever the system is asked for waits behind these: so does the first look of a poll
+  // these fill the pool of threads that files are read by: the first look of the poll waits behind
+  // them
   const busy = Array.from({ length: 8 }, () => hash('', '', 40_000, 64, 'sha512'));
   const tokens = followTokens(path, { lookMs: 20 });
   assert.is(tokens.table.size, 1);

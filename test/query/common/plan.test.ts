@@ -49,7 +49,7 @@ test('first pages of many matches are walked to, deep pages and those of few are
   const cases: [end: number, count: number, forms: string, path: string, given?: Given[4]][] = [
     [100, MILLION, 'runs windows', 'walk'],
     [100, 500_000, 'runs windows', 'walk'],
-    // rows in a list are told by bits alone
+    // only marking tells whether a row is in a list
     [100, MILLION, 'rows', 'mark'],
     [100, 500_000, 'rows', 'mark'],
     [100, 100, 'runs windows rows', 'select'],
@@ -58,7 +58,7 @@ test('first pages of many matches are walked to, deep pages and those of few are
     [100, 50_000, 'runs windows', 'walk'],
     [450_000, 900_000, 'runs windows', 'mark'],
     [25_000, 50_000, 'runs windows', 'select'],
-    // all of these could lie at the order's far end
+    // all matches could lie at the order's far end
     [100, 10_000, 'rows', 'select'],
     [100, 300_000, 'rows', 'mark'],
     // after a walk that was given up, as if all matches were there
@@ -82,7 +82,7 @@ test('first pages of many matches are walked to, deep pages and those of few are
       assert.is(found, expected, `${end} of ${count}, ${form}, ${JSON.stringify(given)}`);
     }
   }
-  // but none that cost more than another way
+  // but no walk costs more than another way
   const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'windows');
   assert.is(accessPath, 'walk');
   assert.ok(most > 10_000 && most < 20_000, String(most));

@@ -17,7 +17,7 @@ test('a row lies in the runs that were added, and in no other', () => {
     }
     for (let row = 0; row < 410; row++) assert.is(runs.has(row), rows.has(row), `row ${row}`);
     assert.is(runs.rows, rows.size);
-    // not even where some were before
+    // nor, once cleared, in any of those
     runs.clear();
     for (let row = 0; row < 410; row++) assert.not(runs.has(row), `row ${row}`);
   }

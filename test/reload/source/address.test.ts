@@ -22,9 +22,9 @@ class Origin {
   etag: string | undefined;
   checksum: string | undefined;
   noChecksum = 404;
-  /** Questions for the checksum that get no answer. */
+  /** Number of requests for the checksum that get no answer. */
   unanswered = 0;
-  /** Answers in place of the snapshot, one after the other; `undefined` lets one be as usual. */
+  /** Answers instead of the snapshot, in turn; `undefined` is the usual one. */
   readonly next: (Handle | undefined)[] = [];
   authorization: string | undefined;
   /** What was asked for: status and range of each answer. */
