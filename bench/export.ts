@@ -22,7 +22,6 @@ interface ExportRound {
   readonly mebibytes: number;
 }
 
-/** What bench/export writes. */
 export interface ExportResults {
   readonly points: number;
   readonly connections: number;

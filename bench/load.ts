@@ -46,7 +46,6 @@ interface RateResult {
   readonly peak: number;
 }
 
-/** What bench/load writes. */
 export interface LoadResults {
   readonly loads: readonly LoadResult[];
   readonly rates: readonly RateResult[];

@@ -15,7 +15,6 @@ import { startService, temporaryFolder } from './support/service.js';
 import { ratiosOf, type Spread } from './support/stats.js';
 import { digits, plusMinus, type Table } from './support/table.js';
 
-/** One scenario by one peer. */
 export interface PeerResult {
   readonly scenario: string;
   readonly peer: string;
@@ -24,7 +23,6 @@ export interface PeerResult {
   readonly ours: Spread;
 }
 
-/** What bench/peers writes. */
 export interface PeerResults {
   readonly points: number;
   readonly generator: string;

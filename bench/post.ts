@@ -31,7 +31,6 @@ interface PostRound extends ReadRound {
   readonly posts: number;
 }
 
-/** What bench/post writes. */
 export interface PostResults {
   readonly points: number;
   readonly connections: number;

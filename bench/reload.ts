@@ -18,7 +18,6 @@ import { startService, temporaryFolder } from './support/service.js';
 import { ratiosOf, type Spread, spreadOf } from './support/stats.js';
 import { digits, type Table } from './support/table.js';
 
-/** What bench/reload writes. */
 export interface ReloadResults {
   readonly points: number;
   readonly scenario: string;

@@ -12,7 +12,6 @@ import { BY_HTTP, OURS, openOurs, slowestTile, startOurs, type WorldTile } from 
 import { startPostgisTiles } from './tiles/postgis.js';
 import { openSupercluster } from './tiles/supercluster.js';
 
-/** Tiles of one zoom with as many filters. */
 interface TileResult {
   readonly points: number;
   readonly filters: number;
@@ -20,7 +19,6 @@ interface TileResult {
   readonly times: readonly Timed[];
 }
 
-/** What bench/tiles writes. */
 export interface TileResults {
   readonly results: readonly TileResult[];
   /** The slowest tile of the whole world with a filter that was not asked for before. */

@@ -17,7 +17,6 @@ export interface Load {
   readonly pid?: number | readonly number[] | undefined;
 }
 
-/** One round of one scenario. */
 export interface Round {
   readonly seconds: number;
   readonly requests: number;

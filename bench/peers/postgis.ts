@@ -40,7 +40,6 @@ const BOX_PAGE = PAGE('geom && ST_MakeEnvelope($1, $2, $3, $4, 4326)', 'id').rep
 );
 const CIRCLE_PAGE = PAGE(`ST_DWithin(geog, ${CENTRE}, $3)`, `geog <-> ${CENTRE}`);
 
-/** Starts a PostgreSQL of our own on a free port, fills it and makes its indexes. */
 export function startPostgis(ndjson: string): Promise<Backend> {
   return startPostgres((client) => fillTable(client, ndjson, TABLE));
 }

@@ -16,7 +16,6 @@ export function nativeFile(points: number, seed: number = SEED): Promise<string>
   return generated(points, seed, `v${FORMAT_VERSION}.waypost`);
 }
 
-/** Path of the same points as NDJSON. */
 export function ndjsonFile(points: number, seed: number = SEED): Promise<string> {
   return generated(points, seed, 'ndjson');
 }

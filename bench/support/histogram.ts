@@ -9,7 +9,6 @@ export interface Latencies {
   readonly percentiles: Readonly<Record<string, number>>;
 }
 
-/** The percentiles of a report. */
 export const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
 const MINUTE_IN_MICROSECONDS = 60_000_000;

@@ -12,7 +12,6 @@ export interface Contender {
   tile(address: Address): Uint8Array | Promise<Uint8Array>;
 }
 
-/** How long tiles of a zoom took. */
 export interface Timed {
   readonly contender: string;
   /** Tiles of which the mean was taken. */

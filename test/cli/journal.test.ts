@@ -24,7 +24,6 @@ async function listed(path: string): Promise<string[]> {
   return lines;
 }
 
-/** What an export to standard output writes, and what is said of it. */
 async function exported(path: string, after = 0): Promise<[output: string, said: string]> {
   const stdout = new PassThrough();
   const said: string[] = [];
@@ -131,7 +130,6 @@ test('the command line hands on what it is given', async () => {
   assert.match(refused!, "Expected a journal's name and a sequence");
 });
 
-/** The point of the post with this id. */
 const posted = (id: number): Point => point(JSON.parse(newPost(id).record));
 
 interface Case {

@@ -121,7 +121,6 @@ test('each sample file is read or refused, and verified, as it should be', async
   }
 });
 
-/** A block of one point, whose stored record is this. */
 function recordBlock(records: Buffer): PointBlock {
   return { ...blockOf([point(FIELDS)]), length: Uint32Array.of(records.length), records };
 }

@@ -75,7 +75,6 @@ test('no points', () => {
 
 const random = new Random(64, 'point');
 
-/** An order of rows by keys. */
 function orderOf(count: number, keyOf: (row: number) => number): Order {
   return buildOrder(Float64Array.from({ length: count }, (_, row) => keyOf(row)));
 }
@@ -132,7 +131,6 @@ test('no table has more than 512 cells in a direction, nor cells of fewer than 1
   assert.is(shiftOf(1_000_000), 11);
 });
 
-/** An attribute whose rows have these texts. */
 function attributeOf(rows: readonly string[]): postings.TextAttribute {
   const names = [...new Set(rows)];
   const keys = names.map((text) => Buffer.from(bytesOf(text)).toString('latin1'));

@@ -150,7 +150,6 @@ test('another thread gets the same memory, not a copy', async () => {
   }
 });
 
-/** All arrays of numbers in the parts, however deep. */
 function numbersOf(value: object): ArrayBufferView[] {
   return Object.values(value).flatMap((one: unknown) => {
     if (ArrayBuffer.isView(one)) return one;

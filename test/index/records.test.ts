@@ -71,7 +71,6 @@ function copy(rows: ArrayLike<number>, count: number, at: number): string {
   return Buffer.from(target.subarray(at, end)).toString();
 }
 
-/** Asserts that these records are in their rows. */
 function assertHas(made: Records, expected: readonly string[]): void {
   for (const [row, text] of expected.entries()) {
     const found = rendered(stretchOf(made, row, row + 1)[0]!).toString();

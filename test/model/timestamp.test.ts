@@ -3,7 +3,6 @@ import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
-/** What parses to `micros`, rendered as `text`. */
 function accepts(input: string, micros: number, text: string): void {
   assert.equal(parseTimestamp(input), { micros, text }, input);
 }

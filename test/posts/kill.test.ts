@@ -70,9 +70,9 @@ interface Killed {
 
 /**
  * Has clients post points and images, kills processes of the service at a moment, and looks
- * afterwards whether it keeps its promises: every acknowledged point is there, once, with its image,
- * and keys count. Snapshots with some of the points come meanwhile, posts that they have are pruned
- * as the clock goes on, and other services wait for the journal.
+ * afterwards whether it keeps its promises: every acknowledged point is there, once, with its
+ * image, and keys count. Snapshots with some of the points come meanwhile, posts that they have are
+ * pruned as the clock goes on, and other services wait for the journal.
  */
 async function killServices(seed: number, times: number, mostMs: number): Promise<Killed> {
   const random = new Random(seed, 'point');

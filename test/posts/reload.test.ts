@@ -129,7 +129,6 @@ async function postOn(
   agent.destroy();
 }
 
-/** Changes what the upstream has. */
 async function change(
   kind: (typeof KINDS)[number],
   service: OwnService,
@@ -165,7 +164,6 @@ async function change(
   }
 }
 
-/** Adds a record of the upstream's own. */
 function addNote({ base }: World, id: number): void {
   const note = `"lat":1,"lon":2,"comment":"note ${id}","created_at":"2023-05-01T12:00:00Z"`;
   base.set(id, `{"id":${id},${note}}`);

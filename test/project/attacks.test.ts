@@ -11,7 +11,6 @@ const ANSWERS: Readonly<Record<string, string>> = {
 
 const CHUNKED = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n';
 
-/** The statuses that are read out of pieces. */
 function statusesOf(pieces: readonly Buffer[]): string[] {
   const found: string[] = [];
   const read = answerReader((status) => found.push(status));

@@ -32,7 +32,6 @@ function printed(title: string): string[] {
   return snippets(title, 'text').map((text) => text.replaceAll(site, SHOWN));
 }
 
-/** Writes code into a file of the folder and runs it. */
 async function outputOf(command: string, file: string, text: string): Promise<string> {
   writeFileSync(join(home, file), text);
   const env = { ...process.env, QT_QPA_PLATFORM: 'offscreen' };

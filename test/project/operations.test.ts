@@ -28,7 +28,6 @@ const SPREAD: Readonly<Record<string, string>> = {
   '...ids': 'from, to',
 };
 
-/** The code spans of a text. */
 function spans(text: string): string[] {
   return [...text.matchAll(/`([^`]+)`/g)].map(([, inner]) => inner!);
 }

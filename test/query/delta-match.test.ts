@@ -68,7 +68,7 @@ test('a delta that goes on after a merge still tells attributes', () => {
 });
 
 test('of points that share their place and times the ids decide, whichever of both they are in', async () => {
-  // accepted ids come before, between and behind those of the dataset
+  // accepted ids lie between those of the dataset
   const ids = [5, 1, 9, 3, 30, 7, 20, 8, 2, 6, 25, 4];
   const alike = ids.map((id) => ({ id, lon: 24.9, lat: 60.1, created: 1e15, modified: 1e15 }));
   const engine = await engineOf(alike.slice(0, 5));

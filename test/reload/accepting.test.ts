@@ -26,10 +26,10 @@ interface Waiting {
 }
 
 /**
- * Posts notes, merges them and loads snapshots that contain some of them, that know of some by their
- * watermark, or that have other records under their ids. Asserts after each step that `questions`
- * random questions are answered as of a plain list, and that validators are good as long as their
- * answers are the same. Returns how often each thing was done.
+ * Posts notes, merges them, and loads snapshots that contain some of them, that know of some by
+ * their watermark, or that have other records under their ids. Asserts after each step that
+ * `questions` random questions are answered as of a plain list, and that validators are good as
+ * long as their answers are the same. Returns how often each thing was done.
  */
 async function acceptUnderQuestions(
   seed: number,

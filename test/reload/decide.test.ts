@@ -44,7 +44,6 @@ function refused(...all: readonly Refusal[]): Map<string, Refusal> {
   return new Map(all.map((one) => [one.path, one]));
 }
 
-/** What a decision says, in short. */
 function short({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
   const [settles, retries] = [settlesAt, retryAt].map((at) =>
     Number.isFinite(at) ? at : undefined,

@@ -36,7 +36,6 @@ test('the forger of the tests below makes good files, with shorter forms than ou
     assert.is(readInPlace(path)[1].points, 3);
   }));
 
-/** Index of each piece of the sample. */
 const [HEADER, COLUMNS, RECORDS, COLUMNS_2, RECORDS_2, NOTES, FOOTER] = [0, 1, 2, 3, 4, 5, 6];
 
 type Edit = (pieces: Piece[]) => unknown;

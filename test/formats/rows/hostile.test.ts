@@ -24,7 +24,6 @@ async function refuse(bytes: Uint8Array): Promise<string> {
   return message;
 }
 
-/** The file with other metadata. */
 function withMetadata(change: (metadata: FileMetaData) => void): Buffer {
   const metadata = parquetMetadata(new Uint8Array(WHOLE));
   change(metadata);
@@ -34,7 +33,6 @@ function withMetadata(change: (metadata: FileMetaData) => void): Buffer {
   return Buffer.concat([pages, writer.getBytes(), Buffer.from('PAR1')]);
 }
 
-/** The file with these bytes for its metadata. */
 function withThrift(...parts: (string | Buffer)[]): Buffer {
   const thrift = Buffer.concat(
     parts.map((one) => (typeof one === 'string' ? Buffer.from(one, 'hex') : one)),

@@ -12,7 +12,6 @@ function broken(content: Uint8Array, size = 3): Promise<string> {
 const values = (content: Uint8Array, size?: number): Promise<unknown[]> =>
   valuesOf(readMsgpack, content, size);
 
-/** An array header of each width. */
 function array(count: number, width: 1 | 3 | 5): Buffer {
   if (width === 1) return Buffer.of(0x90 + count);
   const header = Buffer.alloc(width, 0);

@@ -50,7 +50,6 @@ async function decoderAtWork(): Promise<number> {
   return decoders()[0]!;
 }
 
-/** How nice each thread of a process is. */
 function nicenessOf(pid: number): number[] {
   try {
     return readdirSync(`/proc/${pid}/task`).map((thread) => {

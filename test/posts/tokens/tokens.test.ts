@@ -23,7 +23,6 @@ const folder = makeFolder();
 const NOTIFICATIONS = '/rest/notifications/';
 const HASH = 'a'.repeat(64);
 
-/** What stands in the folder beside files of tokens. */
 function leftovers(): string[] {
   return readdirSync(folder).filter((one) => one.startsWith('.'));
 }

@@ -35,7 +35,6 @@ test('a row that is a run of its own costs several times what one of a long run 
 const ROWS = 320;
 const random = new Random(8, 'point');
 
-/** The rows whose bits are set, told one by one. */
 function marked(bits: Int32Array): number[] {
   return Array.from({ length: ROWS }, (_, row) => row).filter((row) => bitOf(bits, row) === 1);
 }

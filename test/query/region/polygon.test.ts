@@ -37,7 +37,6 @@ async function gridEngine(seed: number, count: number): Promise<Engine> {
   return new Engine(await hostileDataset(coords));
 }
 
-/** Tells of each row whether it matches. */
 function mark(engine: Engine, filters: Filters, marked: Uint8Array): void {
   const { dataset } = engine;
   engine.collect(filters, (matches, scratch) => {

@@ -45,7 +45,6 @@ class Origin {
     await once(this.#server, 'close');
   }
 
-  /** The whole snapshot, or the part that is asked for. */
   serve(request: IncomingMessage, response: ServerResponse): void {
     const tag = this.etag ?? `"${createHash('md5').update(this.content).digest('hex')}"`;
     response.setHeader('ETag', tag);
@@ -60,7 +59,9 @@ class Origin {
     response.writeHead(from > 0 ? 206 : 200).end(part);
   }
 
-  /** Sends some bytes of the whole, then nothing more; breaks off once they are on disk, or never. */
+  /**
+   * Sends some bytes of the whole, then nothing more; breaks off, if at all, once they are on disk.
+   */
   sendPart(bytes: number, isBroken: boolean, folder: string): Handle {
     return async (_, response) => {
       const tag = `"${createHash('md5').update(this.content).digest('hex')}"`;

@@ -24,7 +24,7 @@ async function namesOf(source: Source): Promise<string[]> {
   return (await source.list()).map(({ path }) => basename(path));
 }
 
-/** Writes a file, as old as is told in seconds since the epoch. */
+/** `time` is in seconds since the epoch. */
 function write(path: string, time: number, content = 'x'): void {
   writeFileSync(path, content);
   utimesSync(path, time, time);
