@@ -30,7 +30,7 @@ async function withConnection(
   client.destroy();
 }
 
-test('a connection has the response whose turn it is, and none before and afterwards', async () => {
+test('a connection has its current response only while it is being answered', async () => {
   const responses: ServerResponse[] = [];
   await withConnection(
     (response) => responses.push(response),
@@ -64,7 +64,7 @@ test('a parser that is stopped takes no more requests of a packet', async () => 
   assert.is(asked, 1);
 });
 
-test('bytes that the system has not taken are queued', () =>
+test('bytes that the system has not accepted are queued', () =>
   withConnection(
     (response) => response.end(Buffer.alloc(64 * 1024 * 1024)),
     async (client, socket) => {
@@ -75,7 +75,7 @@ test('bytes that the system has not taken are queued', () =>
     },
   ));
 
-test('a head is sent as it is set', () =>
+test('a raw head is sent unchanged', () =>
   withConnection(
     (response) => {
       assert.ok(canSetHead());
@@ -108,7 +108,7 @@ function open(size: number) {
   return { room, gone, enter };
 }
 
-test('a client alone may have all of a room, and no more', () => {
+test('a single client may use all of a room, and no more', () => {
   const { room, gone, enter } = open(10);
   const first = enter('a1');
   first.grow(6);
@@ -125,7 +125,7 @@ test('a client alone may have all of a room, and no more', () => {
   assert.is(room.taken, 0);
 });
 
-test('the client that has most of a full room makes room for others, its oldest guest first', () => {
+test('in a full room the client with the most bytes makes room, its oldest guest first', () => {
   const { room, gone, enter } = open(10);
   for (const name of ['a1', 'a2', 'a3', 'a4']) enter(name).grow(2);
   const other = enter('b1');

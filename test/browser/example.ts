@@ -49,7 +49,7 @@ async function visitExample(
 }
 
 browserTest(
-  'the example draws clusters that obey a filter and fly apart',
+  'the example draws clusters, filters them, and zooms into one that is clicked',
   async (visitor, service) => {
     await visitExample(visitor, service.site, async (page) => {
       const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
@@ -77,7 +77,7 @@ browserTest(
   },
 );
 
-browserTest('the example says when the service is not there', async (visitor) => {
+browserTest('the example reports that the service cannot be reached', async (visitor) => {
   await visitExample(visitor, GONE, async (page) => {
     const headers = { 'Access-Control-Allow-Origin': '*' };
     const answer = { status: 404, headers, body: 'no service' };

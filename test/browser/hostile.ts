@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert';
 import { LIST } from '../support/client.js';
 import { AROUND, HOSTILE, pageTest, withoutMap } from './shared.js';
 
-pageTest('what strangers wrote shows as text, in pages and on the map', async (page, { site }) => {
+pageTest('hostile records show as text, in pages and on the map', async (page, { site }) => {
   await page.goto(`${LIST}?${AROUND}`);
   const cells = await page
     .locator('tbody tr')
@@ -39,7 +39,7 @@ pageTest('what strangers wrote shows as text, in pages and on the map', async (p
   await page.locator('pre.json').getByText(HOSTILE[0]!).first().waitFor({ state: 'attached' });
 });
 
-pageTest('what strangers put into addresses shows as text', async (page) => {
+pageTest('hostile parameters show as text', async (page) => {
   await withoutMap(page);
   for (const text of HOSTILE) {
     const value = encodeURIComponent(text);

@@ -4,7 +4,7 @@ import { type Envelope, LIST } from '../support/client.js';
 import { JPEG } from '../support/images.js';
 import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
 
-browserTest('the form filters, and pages lead forward and back', async (visitor, service) => {
+browserTest('the form filters, and pages link to their neighbours', async (visitor, service) => {
   const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
   await visitor.visit([service.site], async (page) => {
     await withoutMap(page);
@@ -55,7 +55,7 @@ browserTest('the first screen has filters, count, map and rows', async (visitor,
   });
 });
 
-pageTest('days and times are picked, and tags offered behind commas', async (page) => {
+pageTest('days and times are picked, tags suggested after commas', async (page) => {
   await withoutMap(page);
   await page.goto(FEW);
   await page.click('text=Add a filter');
@@ -92,7 +92,7 @@ pageTest('days and times are picked, and tags offered behind commas', async (pag
   assert.is(page.url(), before);
 });
 
-pageTest('an image that is not there is its name', async (page) => {
+pageTest('a missing image is replaced by its name', async (page) => {
   await withoutMap(page);
   await page.goto(`${LIST}?has_image=true&page_size=5&created_at_before=2024-01-01T00:00Z`);
   const name = page.locator('td a[href^="/media/"]').first();
@@ -100,7 +100,7 @@ pageTest('an image that is not there is its name', async (page) => {
   await name.getByText(/\.jpg$/).waitFor();
 });
 
-pageTest('what is wrong with a value stands beside its field', async (page) => {
+pageTest('an error stands beside its field', async (page) => {
   await withoutMap(page);
   const long = Array.from({ length: 100 }, (_, i) => `${i / 10},${i % 7}`).join(';');
   await page.goto(`${LIST}?polygon=${long}`);
@@ -196,7 +196,7 @@ pageTest('a form whose button is clicked twice posts once', async (page, service
 });
 
 pageTest(
-  'so does one of a browser without scripts',
+  'a form clicked twice without scripts posts once',
   async (page, service) => {
     let posts = 0;
     let noteStored: (() => void) | undefined;
@@ -229,7 +229,7 @@ pageTest(
 );
 
 pageTest(
-  'pages are good in the dark and on a phone',
+  'pages are legible in dark mode and on a phone',
   async (page) => {
     for (const path of ['/rest/', '/rest/notifications/', `${LIST}1/`, `${LIST}?page_size=20`]) {
       await page.goto(path);

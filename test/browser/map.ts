@@ -129,7 +129,7 @@ browserTest(
   },
 );
 
-pageTest('a point opens on the map, and a cluster flies apart', async (page) => {
+pageTest('Enter on the map opens the point in its middle', async (page) => {
   // the page has one record, in the middle, with one of its keys
   await page.goto(`${LIST}?coordinates=60.17,24.94,20000&page_size=1&fields=id`);
   await drawn(page);
@@ -148,42 +148,36 @@ pageTest('a point opens on the map, and a cluster flies apart', async (page) => 
   assert.ok(matches! > 100);
 });
 
-browserTest(
-  'a point is on the map after it was posted, without a reload',
-  async (visitor, service) => {
-    const post = async (lat: number, tags: readonly string[]): Promise<void> => {
-      assert.is((await service.get(LIST, jsonPost({ lat, lon: 30, tags }))).status, 201);
-    };
-    await visitor.visit([service.site], async (page) => {
-      await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
-      await drawn(page);
-      await page.evaluate('window.isSamePage = true');
-      const [before] = await summary(page);
-      await post(60, ['fresh']);
-      await until('it is there', async () => (await summary(page))[0] === before! + 1);
-      await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
-      await until(
-        'and what fits the filters',
-        async () => (await summary(page))[0] === before! + 2,
-      );
-      assert.ok(await page.evaluate('window.isSamePage'));
-      // a hidden tab has no stream, and catches up when it is shown again
-      const streams = async (): Promise<number> =>
-        (await metricsOf(service)).value('waypost_streams');
-      assert.is(await streams(), 1);
-      const see = (isHidden: boolean): Promise<unknown> =>
-        page.evaluate(`
+browserTest('a posted point appears on the map without a reload', async (visitor, service) => {
+  const post = async (lat: number, tags: readonly string[]): Promise<void> => {
+    assert.is((await service.get(LIST, jsonPost({ lat, lon: 30, tags }))).status, 201);
+  };
+  await visitor.visit([service.site], async (page) => {
+    await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
+    await drawn(page);
+    await page.evaluate('window.isSamePage = true');
+    const [before] = await summary(page);
+    await post(60, ['fresh']);
+    await until('it is there', async () => (await summary(page))[0] === before! + 1);
+    await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
+    await until('and what fits the filters', async () => (await summary(page))[0] === before! + 2);
+    assert.ok(await page.evaluate('window.isSamePage'));
+    // a hidden tab has no stream, and catches up when it is shown again
+    const streams = async (): Promise<number> =>
+      (await metricsOf(service)).value('waypost_streams');
+    assert.is(await streams(), 1);
+    const see = (isHidden: boolean): Promise<unknown> =>
+      page.evaluate(`
         Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
         document.dispatchEvent(new Event('visibilitychange'));
       `);
-      await see(true);
-      await until('the stream is closed', async () => (await streams()) === 0);
-      await post(63, ['fresh']);
-      await see(false);
-      await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
-    });
-  },
-);
+    await see(true);
+    await until('the stream is closed', async () => (await streams()) === 0);
+    await post(63, ['fresh']);
+    await see(false);
+    await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
+  });
+});
 
 test('a view of the whole world is a box of the whole world, wherever its middle is', () => {
   for (const middle of [0, 75.3, -180, 540]) {
@@ -197,7 +191,7 @@ test('a view of the whole world is a box of the whole world, wherever its middle
   }
 });
 
-pageTest('a city lies on neutral ground, and the world is there once', async (page) => {
+pageTest('land around a city is grey, and the world is not repeated', async (page) => {
   await page.setViewportSize({ width: 1900, height: 900 });
   // no rows: the map is as wide as the page
   await page.goto(`${LIST}?bbox=-180,-85,180,85&status=NONE`);

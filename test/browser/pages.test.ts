@@ -9,7 +9,7 @@ import './list.js';
 import './map.js';
 
 pageTest(
-  'the viewer shows the interface, asks it, is dark where the system is, and fits a phone',
+  'the viewer shows the API, calls it, follows dark mode, and fits a phone',
   async (page, { site }) => {
     // loaded once: a load takes two seconds of CPU
     await page.goto('/docs/#/rest/getPoint');
@@ -61,7 +61,7 @@ async function brightness(page: Page, selector: string, property: string): Promi
   return Number(/\d+/.exec(await page.evaluate<string>(colour))![0]);
 }
 
-browserTest('a page that does what it must not is noticed', async (visitor, { site }) => {
+browserTest('the visitor notices every kind of mistake of a page', async (visitor, { site }) => {
   let complaints: unknown;
   await visitor
     .visit([site], async (page) => {

@@ -68,7 +68,7 @@ function idsOf(reply: Reply): number[] {
   return reply.json<Envelope>().results.map((record) => record['id'] as number);
 }
 
-test('an accepted point is in the list, in its order, and an address of its own', async () => {
+test('an accepted point is in the list, in order, and has its own address', async () => {
   const service = await start();
   assert.is((await service.ask(`${LIST}21/`)).status, 404);
   service.accept(3);
@@ -83,7 +83,7 @@ test('an accepted point is in the list, in its order, and an address of its own'
   assert.ok(page.text.includes(pointOf(notes[22]!).createdAt.text));
 });
 
-test('validators change when a point is added that matches, and only then', async () => {
+test('validators change only when a matching point is added', async () => {
   const service = await start();
   const first = await service.ask(EAST);
   const other = await service.ask(WEST);
@@ -100,7 +100,7 @@ test('validators change when a point is added that matches, and only then', asyn
   assert.is(second.headers['last-modified'], new Date(1.6e12).toUTCString());
 });
 
-test('a page is refused by If-Match once a point was added, by its snapshot alone never', async () => {
+test('If-Match of a state fails after any post; If-Match of a snapshot does not', async () => {
   const service = await start();
   service.accept(2);
   const first = await service.ask(`${EAST}&page_size=5`);
@@ -124,7 +124,7 @@ test('a page is refused by If-Match once a point was added, by its snapshot alon
   }
 });
 
-test('If-Match takes the entity tag of an answer as long as the answer is the same', async () => {
+test('If-Match of an entity tag holds as long as the answer is the same', async () => {
   const service = await start(1_000_000);
   const { etag } = (await service.ask(WEST)).headers;
   service.accept(1);
@@ -137,7 +137,7 @@ test('If-Match takes the entity tag of an answer as long as the answer is the sa
   }
 });
 
-test('what clients have stays good when points are merged in', async () => {
+test('entity tags stay valid through a merge', async () => {
   const service = await start();
   const nowhere = await service.ask(NOWHERE);
   const before = await service.ask(WEST);
@@ -165,7 +165,7 @@ test('what clients have stays good when points are merged in', async () => {
   assert.is((await service.ask(WEST)).json<Envelope>().count, 12);
 });
 
-test('tiles and pages for people keep their tags while posts come that they do not show', async () => {
+test('tiles and HTML pages keep their tags while posts come that they do not show', async () => {
   const service = await start();
   const paths = [
     '/tiles/0/0/0.mvt?bbox=-20,0,-10,10',
@@ -194,7 +194,7 @@ test('tiles and pages for people keep their tags while posts come that they do n
   }
 });
 
-test('an answer that is kept is of its state, which a merge does not change', async () => {
+test('a cached answer belongs to a state, which a merge does not change', async () => {
   const service = await start(1_000_000);
   const { stats } = service;
   for (let i = 0; i < 3; i++) await service.ask(WEST);
@@ -218,7 +218,7 @@ test('an answer that is kept is of its state, which a merge does not change', as
   assert.is(stats.cacheHits, 5);
 });
 
-test('after a post an answer that takes long is made once for all who ask meanwhile', async () => {
+test('after a post an expensive answer is made once for all who ask meanwhile', async () => {
   const service = await start(1_000_000);
   const { stats } = service;
   const path = `${LIST}?page_size=20&format=api`;
@@ -233,7 +233,7 @@ test('after a post an answer that takes long is made once for all who ask meanwh
   }
 });
 
-test('who waits for an answer that is never made has it made', async () => {
+test("a request that waits for another's answer makes it itself when the other is gone", async () => {
   const service = await start(1_000_000);
   const path = `${LIST}?page_size=20&format=api`;
   for (let i = 0; i < 2; i++) await service.ask(path);
@@ -252,7 +252,7 @@ test('who waits for an answer that is never made has it made', async () => {
   for (const { status } of await Promise.all(known)) assert.is(status, 304);
 });
 
-test('a look at accepted points that takes long goes on later, and changes no answer', async () => {
+test('a long look at the delta is continued later, and changes no answer', async () => {
   const service = await start(1_000_000);
   const tags = Array.from({ length: 40 }, (_, i) => `tag number ${i}`);
   const long = Array.from({ length: 90 }, (_, i): Note => {

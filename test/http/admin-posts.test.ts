@@ -24,7 +24,7 @@ const { name } = journal.state;
 await journal.close();
 const service = await startOwnService(['--journal', path, '--admin-token', 'secret']);
 
-test('posts behind a sequence come as NDJSON, to admins only', async () => {
+test('posts after a sequence come as NDJSON, to admins only', async () => {
   const all = await service.get(`${PATH}?after=0`, ADMIN);
   assert.equal(
     ['content-type', 'waypost-journal', 'waypost-sequence'].map((one) => all.headers[one]),
@@ -52,7 +52,7 @@ test('without a journal there is no such address', async () => {
   assert.is((await none.get(PATH, ADMIN)).status, 404);
 });
 
-test('compact, list and export take the address of a service that runs', async () => {
+test('compact, list and export accept the address of a running service', async () => {
   const base = `http://127.0.0.1:${service.port}`;
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };
   const compacted = join(folder, 'all.waypost');

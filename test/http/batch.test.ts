@@ -62,7 +62,7 @@ async function single(question: Readonly<Record<string, string>>): Promise<strin
   return text.replace(/"next":(?:null|"[^"]*"),"previous":(?:null|"[^"]*"),/, '');
 }
 
-test('each question has its answer or its error, in their order', async () => {
+test('each question has its answer or its error, in order', async () => {
   const questions = [
     { page_size: 1, fields: ['id', 'status'], is_processed: null, nobody: {} },
     { bbox: [24.9, 60.1, 25, 60.2], is_processed: false, page: 2, page_size: '3' },
@@ -94,7 +94,7 @@ test('each question has its answer or its error, in their order', async () => {
   });
 });
 
-test('of lines each fails by itself, and blank ones are no questions', async () => {
+test('each line fails by itself, and blank lines are ignored', async () => {
   const reply = await send('{"page_size":1}\r\n\n \n{"page_\n[]\n{}', LINES_TYPE);
   const answers = linesOf(reply).map((line) => JSON.parse(line));
   assert.equal(
@@ -106,7 +106,7 @@ test('of lines each fails by itself, and blank ones are no questions', async () 
   assert.equal(linesOf(await send('[]')), []);
 });
 
-test('a body that is no batch is refused as a whole', async () => {
+test('a body that is not a batch is refused as a whole', async () => {
   const cases: [status: number, body: string, headers?: object][] = [
     [400, ''],
     [400, '{"page":1}'],
@@ -177,7 +177,7 @@ test('all questions are answered from one state, however long they take', async 
   }
 });
 
-test('others are answered between the questions of a batch', async () => {
+test('other clients are answered between the questions of a batch', async () => {
   for (isLong of [true, false]) {
     let isDone = false;
     const batch = send(JSON.stringify(Array(500).fill({ ...WATCHED, page_size: 150 })));
@@ -215,7 +215,7 @@ test('a client that reads slowly holds little, and what it reads is right', asyn
   assert.is(app.bodies.taken, 0);
 });
 
-test('the work for a client that leaves ends, and its room is free', async () => {
+test('when a client leaves, its work ends and its room is free', async () => {
   for (isLong of [false, true]) {
     watched = 0;
     const leaving = await open(JSON.stringify(Array(1000).fill({ ...WATCHED, page_size: 300 })));

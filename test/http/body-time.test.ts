@@ -50,12 +50,12 @@ async function sendThenRead(bytes: number): Promise<string> {
   return answer.toString();
 }
 
-test('whoever sends a body that is too large, and then reads, finds the answer', async () => {
+test('a client that reads only after sending a body that is too large finds the answer', async () => {
   assert.match(await sendThenRead(12 * 1024 * 1024), /^HTTP\/1\.1 413 .*too large/s);
   assert.is(await sendThenRead(64 * 1024 * 1024), 'broken', 'not of any length');
 });
 
-test('a body has the time of a request, and a form that may hold an image has its own', async () => {
+test('bodies have --request-timeout, and forms that may hold an image --upload-timeout', async () => {
   const post = 'POST /rest/map_data_points/ HTTP/1.1\r\nContent-Length: 10\r\nContent-Type:';
   const ended: string[] = [];
   const [plain, chunked, form] = await Promise.all([
@@ -87,7 +87,7 @@ async function answered(): Promise<number> {
   return value('waypost_http_request_duration_seconds_count', { route: 'points' });
 }
 
-test('clients that read nothing do not fill the memory', async () => {
+test('clients that do not read do not fill the memory', async () => {
   const memory = async (): Promise<number> =>
     (await metricsOf(patient)).value('process_resident_memory_bytes');
   const before = await memory();
@@ -111,7 +111,7 @@ test('clients that read nothing do not fill the memory', async () => {
   assert.ok(grown < 250, `${grown} MB more`);
 });
 
-test('who waits for an answer is waited for, and who says nothing is not', async () => {
+test('a connection that waits for its answer is kept, and an idle one is closed', async () => {
   const [loaded, asked] = [gate(), gate()];
   const reload = (): Promise<void> => {
     asked.open();

@@ -44,7 +44,7 @@ async function openStreams(): Promise<number[]> {
   return samples.filter(({ name }) => name === 'waypost_streams').map(({ value }) => value);
 }
 
-test('a stream has the points that are accepted, as they are listed, and says how far it is', async () => {
+test('a stream has the accepted points, as in the list, and tells its sequence', async () => {
   const { sequence: before } = await post();
   const all = await follow(service.port, PATH);
   assert.equal(
@@ -69,7 +69,7 @@ test('a stream has the points that are accepted, as they are listed, and says ho
   await leave(all, some, again, none);
 });
 
-test('as lines those that there are come, then the end', async () => {
+test('as NDJSON the stream has the points so far, and ends', async () => {
   const { sequence: before } = await post();
   const { sequence, record } = await post({ tags: ['x'] });
   const reply = await service.get(`${PATH}?after=${before}`, LINES);
@@ -82,7 +82,7 @@ test('as lines those that there are come, then the end', async () => {
   assert.is(idsOf(await service.get(PATH, LINES)).length, sequence);
 });
 
-test('what cannot be had is refused', async () => {
+test('bad parameters, formats and sequences are refused', async () => {
   const { sequence } = await post();
   const cases: [status: number, path: string, headers?: Record<string, string>][] = [
     [400, '?after=x&bbox=1'],
@@ -133,7 +133,7 @@ test('every filter lets through what the list shows', async () => {
   await leave(...streams);
 });
 
-test('each of many streams on two threads has each of many points once, in their order', async () => {
+test('each of many streams on two threads has each of many points once, in order', async () => {
   const streams: Followed[] = [];
   await until('both threads have some', async () => {
     streams.push(await follow(service.port, PATH));
@@ -150,7 +150,7 @@ test('each of many streams on two threads has each of many points once, in their
   await leave(...streams);
 });
 
-test('a stream goes on after the service was killed, and ends in order with it', async () => {
+test('a stream can be resumed after the service was killed, and ends properly at its exit', async () => {
   const before = await follow(service.port, PATH);
   const early = await Promise.all(Array.from({ length: 10 }, () => post()));
   await until('some are there', () => before.events.length >= 5);
@@ -169,7 +169,7 @@ test('a stream goes on after the service was killed, and ends in order with it',
   assert.is(after.end, 'whole');
 });
 
-test('behind posts that are kept no longer there is nothing to go on with', async () => {
+test('a stream cannot be resumed where the posts after it were pruned', async () => {
   const path = join(folder, 'pruned.journal');
   const store = new Store(path);
   store.append(Array.from({ length: 9 }, (_, i) => newPost(5_001 + i)));
@@ -194,7 +194,7 @@ test('behind posts that are kept no longer there is nothing to go on with', asyn
   assert.equal(idsOf(await service.get('/admin/posts', admin)), all);
 });
 
-test('beyond the bound a stream gets 503, and there is room when one has left', async () => {
+test('beyond the bound a stream gets 503, until another one has ended', async () => {
   const two = await Promise.all([follow(service.port, PATH), follow(service.port, PATH)]);
   const third = await service.get(PATH);
   assert.equal([third.status, third.headers['retry-after']], [503, '10']);
@@ -203,7 +203,7 @@ test('beyond the bound a stream gets 503, and there is room when one has left', 
   await leave(two[1]!);
 });
 
-test('a reader that takes nothing holds little, is cut off, and comes back for the rest', async () => {
+test('a client that does not read holds little, is cut off, and can resume', async () => {
   const slow = await follow(service.port, PATH);
   slow.answer.pause();
   const quick = await follow(service.port, PATH);

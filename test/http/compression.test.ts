@@ -76,7 +76,7 @@ test('answers are compressed as asked for, and say the same, with the tag of the
   }
 });
 
-test('who does not ask, and what is small, gets it as it is', async () => {
+test('small answers, and those to clients that accept no coding, are not compressed', async () => {
   for (const path of [...LARGE, ...SMALL]) {
     const refusing = ['', 'identity', 'br;q=0, gzip;q=0'];
     const expected = await plain.get(path, asking('br'));
@@ -151,7 +151,7 @@ test('HEAD has the headers of GET', async () => {
   }
 });
 
-test('an Accept header cannot stand for a coding', async () => {
+test('an Accept header is not mistaken for an Accept-Encoding header', async () => {
   const path = `${LIST}?page_size=50`;
   for (let i = 0; i < 3; i++) {
     await service.get(path, asking('br', { accept: '*/*' }));
@@ -160,7 +160,7 @@ test('an Accept header cannot stand for a coding', async () => {
   }
 });
 
-test('many at once are all answered, compressed or not', async () => {
+test('many requests at once are all answered, compressed or not', async () => {
   const paths = Array.from({ length: 30 }, (_, i) => `${LIST}?page_size=${200 + i}&x=${i}`);
   for (let round = 0; round < 2; round++) {
     const replies = await Promise.all(paths.map((path) => service.get(path, asking('br'))));
@@ -177,7 +177,7 @@ test('many at once are all answered, compressed or not', async () => {
   }
 });
 
-test('no more than the bound is compressed at once', async () => {
+test('no more answers than the bound are compressed at once', async () => {
   const start = createCompression();
   const body = Buffer.alloc(100_000, 'text ');
   const sizes: Promise<number | undefined>[] = [];

@@ -10,7 +10,7 @@ function raw(line: string, headers = 'Host: x'): Promise<string> {
   return exchange(service.port, `${line} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`);
 }
 
-test('an address that is none gets 404', async () => {
+test('an unknown address gets 404', async () => {
   const paths = [
     ...['/rest/nope/', '/REST/', '/rest/map_data_points/1/2/', '/rest//map_data_points/'],
     ...['//rest/map_data_points/', '//evil.example/rest/map_data_points'],
@@ -42,7 +42,7 @@ test('the root of the host leads to the list of resources', async () => {
   }
 });
 
-test('an unknown format is named with those that there are, before other mistakes', async () => {
+test('an unknown format is reported with the known ones, before other mistakes', async () => {
   const [PAGES, POINTS] = ['json, api', 'json, api, geojson'];
   for (const [path, formats] of [
     [`${LIST}?`, POINTS],
@@ -76,7 +76,7 @@ test('a path that is not well formed gets 404 or 400, never more', async () => {
   assert.is(statusOf(await raw('OPTIONS *')), 404);
 });
 
-test('what is no HTTP or too large is told so in JSON', async () => {
+test('malformed and oversized requests get an error in JSON', async () => {
   const cases: [status: number, bytes: string][] = [
     [400, 'hello\r\n\r\n'],
     [400, '\x16\x03\x01\x02\x00\x01'],
@@ -99,13 +99,13 @@ test('what is no HTTP or too large is told so in JSON', async () => {
   }
 });
 
-test('an address with characters that are not encoded is told what to write', async () => {
+test('the error of an address with unencoded characters says what to write', async () => {
   const answer = await exchange(service.port, `GET ${LIST}?tags=Työ HTTP/1.1\r\nHost: x\r\n\r\n`);
   assert.is(statusOf(answer), 400);
   assert.match(JSON.parse(bodyOf(answer)).detail, /encoded, such as %C3%B6/);
 });
 
-test('what no representation satisfies gets 406', async () => {
+test('an Accept header that no representation satisfies gets 406', async () => {
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
   for (const path of paths) {
     for (const accept of ['image/png', '*/*;q=0']) {

@@ -33,7 +33,7 @@ test('an export has the records of all pages of the list', async () => {
   }
 });
 
-test('who goes page by page is told of the export of the same points', async () => {
+test('pages of a list link to the export of the same points', async () => {
   const query = 'bbox=-180,-90,180,70&fields=id&status=NEW';
   assert.is((await app.get(`${LIST}?${query}`)).headers['link'], undefined);
   const all = ids(await listAll(app, query)).sort();
@@ -76,7 +76,7 @@ test('a client that has the export gets 304, and 412 where it wants another stat
   assert.equal([later.status, linesOf(later.body).length], [200, 1_301]);
 });
 
-test('what cannot be used is refused before anything is sent', async () => {
+test('bad parameters are refused before anything is sent', async () => {
   for (const [query, key] of [
     ['bbox=1', 'bbox'],
     ['ordering=id', 'ordering'],
@@ -118,7 +118,7 @@ test('the page of a list links to exports of what it shows', async () => {
   assert.is((await app.get(links[5]!.replace('&amp;', '&'))).status, 200);
 });
 
-test('exports behind each other on a connection are whole, also for who speaks HTTP/1.0', async () => {
+test('consecutive exports of a connection are whole, also over HTTP/1.0', async () => {
   const request = (path: string, end: string): string =>
     `GET ${path} HTTP/1.1\r\nHost: a\r\n${end}\r\n`;
   const both = await exchange(

@@ -25,7 +25,7 @@ function allow(bytes: string, { pid }: Service): void {
 
 testUnless(
   missing,
-  'without room a post gets 503 and leaves nothing, and it goes on when there is room again',
+  'on a full disk a post gets 503 and leaves nothing; posts go on when there is room again',
   async () => {
     const folder = makeFolder();
     const media = join(folder, 'media');
@@ -90,7 +90,7 @@ const missingLibrary = hasLibrary ? undefined : 'gcc is needed to make a disk fa
 
 testUnless(
   missingLibrary,
-  'of a full disk it is said as long as it is full, and the journal stays the same file',
+  'a full disk is reported as long as it is full, and the journal stays the same file',
   async () => {
     const folder = makeFolder();
     const full = join(folder, 'full');
@@ -127,7 +127,7 @@ const CLIENTS = IS_SOAK ? 8 : 4;
 const ROUNDS = IS_SOAK ? 20 : 1;
 testUnless(
   missingLibrary,
-  'of a disk whose writes, flushes and truncations fail nothing acknowledged is lost or doubled',
+  'a disk whose writes, flushes and truncations fail loses and doubles no acknowledged post',
   async () => {
     const folder = makeFolder();
     const random = new Random(11, 'point');

@@ -45,7 +45,7 @@ function requests(name: string, count: number): string {
 const pathsOf = ({ begun }: { readonly begun: readonly Begun[] }): string[] =>
   begun.map(({ path }) => path);
 
-test('of the requests of one packet two are worked on, the next when one is answered', async () => {
+test('of the requests in one packet two are handled at once, the next when one is answered', async () => {
   const gated = await startGated();
   const line = await gated.connect();
   line.socket.write(requests('a', 5));
@@ -139,7 +139,7 @@ test('nothing is begun for a connection that was closed', async () => {
   assert.is(Error.stackTraceLimit, stackTraceLimit);
 });
 
-test('what is sent while requests wait is read later, and all of it is answered', async () => {
+test('requests that arrive while others wait are read later, and all are answered', async () => {
   const gated = await startGated(
     (_request, response) => void setImmediate(() => response.end('x')),
   );
@@ -202,7 +202,7 @@ function request(bytes: number): string {
   return `GET /${bytes} HTTP/1.1\r\nHost: a\r\n\r\n`;
 }
 
-test('a client that stands still is cut off, one that reads slowly is not', async () => {
+test('a client that stops reading is cut off, one that reads slowly is not', async () => {
   const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: TIMEOUT_MS });
   const connectTo = await startLarge(backlog);
   const [still, slow] = [connectTo().pause(), connectTo()];
@@ -222,7 +222,7 @@ test('a client that stands still is cut off, one that reads slowly is not', asyn
   assert.equal([backlog.stalled, backlog.crowded, backlog.bytes], [1, 0, 0]);
 });
 
-test('a thread that stood still itself cuts nobody off for it', async () => {
+test('a thread that was blocked itself cuts nobody off for that', async () => {
   const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
   const client = (await startLarge(backlog))();
   let received = 0;
@@ -239,7 +239,7 @@ test('a thread that stood still itself cuts nobody off for it', async () => {
   assert.is(backlog.stalled, 0);
 });
 
-test('beyond the bound those are cut off who took nothing for longest', async () => {
+test('beyond the bound the clients are cut off that have not read for longest', async () => {
   const backlog = new Backlog({ maxUnsent: 4 * LARGE, answerTimeout: 60_000 });
   const connectTo = await startLarge(backlog);
   const closed: number[] = [];
@@ -258,7 +258,7 @@ test('beyond the bound those are cut off who took nothing for longest', async ()
   assert.is(backlog.stalled, 0);
 });
 
-test('answers that are taken at once leave nothing behind', async () => {
+test('answers that are read at once leave nothing behind', async () => {
   const backlog = new Backlog({ maxUnsent: MIB, answerTimeout: 60_000 });
   const socket = (await startLarge(backlog))();
   let received = 0;

@@ -68,7 +68,7 @@ test('GeoJSON is negotiated like any format', async () => {
   }
 });
 
-test('fields leaves the other keys out, in every format', async () => {
+test('the parameter fields leaves other keys out, in every format', async () => {
   const whole = (await service.get(`${LIST}?page_size=1000`)).json<Envelope>();
   const wanted = ['id', 'lat', 'tags'];
   const expected = whole.results.map((record) =>
@@ -113,7 +113,7 @@ test('a record by id is, byte for byte, the record of the list; its id may be wr
   }
 });
 
-test('there is no record of another id, nor of what is none', async () => {
+test('an unknown id and one that is not a number get 404', async () => {
   const numbers = ['0', '2', '9007199254740993', '9'.repeat(16), '9'.repeat(90), '1'.repeat(500)];
   const names = [
     ...['', 'abc', '-1', '+1', '1.0', '1e0', '0x1', '1,', '1_000', '%201', '1%20', '%2B1', '%00'],
@@ -126,7 +126,7 @@ test('there is no record of another id, nor of what is none', async () => {
   }
 });
 
-test('the root names the resources, and they are there', async () => {
+test('the root names the resources, and they exist', async () => {
   const links = (await service.get('/rest/')).json<Record<string, string>>();
   assert.equal(Object.keys(links), ['map_data_points', 'notifications']);
   for (const link of Object.values(links)) {

@@ -91,7 +91,7 @@ test('an error does not repeat a long value', async () => {
   }
 });
 
-test('thousands of parameters that there are not get a short answer', async () => {
+test('thousands of unknown parameters get a short answer', async () => {
   for (const name of ['a', 'b'.repeat(60)]) {
     const query = `${name}&`.repeat(15_000 / name.length);
     const { status, body } = await service.get(`/ogc/collections/points/items?${query}`);
@@ -116,7 +116,7 @@ test('methods that would open a tunnel or echo the request do neither', async ()
   assert.is(await askAndGoOn('PROPFIND', head(LIST, '', 'PROPFIND')), 405);
 });
 
-test('a request for another protocol is answered in this one, and nothing behind it gets lost', async () => {
+test('a request to upgrade is answered in HTTP, and no request after it gets lost', async () => {
   for (const headers of [
     'Connection: Upgrade\r\nUpgrade: websocket\r\n',
     'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n',
@@ -149,13 +149,13 @@ const AMBIGUOUS: Readonly<Record<string, string>> = {
   'another version': head(ONE, '', 'GET', '1.2'),
 };
 
-test('what may be read in two ways gets one 400, and nothing behind it is taken for a request', async () => {
+test('an ambiguous request gets one 400, and nothing after it is read as a request', async () => {
   for (const [what, bytes] of Object.entries(AMBIGUOUS)) {
     assert.equal(statuses(await exchange(service.port, bytes + SMUGGLED)), [400], what);
   }
 });
 
-test('an expectation that cannot be met is refused in the shape of all errors', async () => {
+test('an unknown Expect header gets an error in JSON', async () => {
   const bytes = head(ONE, 'Expect: 200-ok\r\n');
   const answer = await exchange(service.port, bytes + LAST);
   assert.equal(statuses(answer), [417, 200]);

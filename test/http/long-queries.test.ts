@@ -58,7 +58,7 @@ async function note(name: 'quick' | 'long', path: string): Promise<Reply> {
   return reply;
 }
 
-test('others are answered before a long query is begun', async () => {
+test('other requests are answered before a long query begins', async () => {
   const long = note('long', LONG);
   const quick = await Promise.all(Array.from({ length: 20 }, () => note('quick', QUICK)));
   for (const { status } of quick) assert.is(status, 200);
@@ -82,7 +82,7 @@ function spend(allow: ReturnType<typeof createAllowance>): number {
   return spent / AT_ONCE;
 }
 
-test('the first questions of a turn may cost a millisecond, the others what a small one does', async () => {
+test('the first two questions of a turn may cost `AT_ONCE` each, the others a quarter', async () => {
   const allow = createAllowance();
   for (let i = 0; i < 2; i++) {
     const each = Array.from({ length: 10 }, () => spend(allow));
@@ -92,7 +92,7 @@ test('the first questions of a turn may cost a millisecond, the others what a sm
   }
 });
 
-test('questions that cost little leave the others theirs', () => {
+test('cheap questions leave their budget to others', () => {
   const allow = createAllowance();
   for (let i = 0; i < 90; i++) allow().charge(AT_ONCE / 100);
   assert.is(Math.round(spend(allow)), 1);

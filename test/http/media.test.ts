@@ -33,7 +33,7 @@ const service = await startOwnService(['--media', media]);
 
 const PHOTO = '/media/map_data_points/7/photo_1.jpg';
 
-test('an image has the headers that let it be kept for ever and run nothing', async () => {
+test('an image has headers that make it immutable and run no scripts', async () => {
   const { status, headers, body } = await service.get(PHOTO);
   assert.is(status, 200);
   assert.equal(body, BYTES);
@@ -85,7 +85,7 @@ test('HEAD, ranges and conditions are answered as for any file', async () => {
   assert.equal(other.json(), { detail: 'The image is another one.' });
 });
 
-test('the type follows the name, and no image is empty of headers', async () => {
+test('the type follows the name, and an empty image has its headers, too', async () => {
   const types = { 'plan.PNG': 'image/png', 'n%C3%A4kym%C3%A4.jpeg': 'image/jpeg' };
   for (const [name, type] of Object.entries(types)) {
     const { status, headers } = await service.get(`/media/map_data_points/7/${name}`);
@@ -97,7 +97,7 @@ test('the type follows the name, and no image is empty of headers', async () => 
   assert.is(headers['content-length'], '0');
 });
 
-test('other methods are refused with what is allowed', async () => {
+test('other methods are refused, with an Allow header', async () => {
   for (const method of ['POST', 'PUT', 'DELETE']) {
     const { status, headers, text } = await service.get(PHOTO, { method });
     assert.is(status, 405);
@@ -134,7 +134,7 @@ test('there is no listing, no other kind of file, and no way out of the folder',
   }
 });
 
-test('a file that may not be read is an error of the service', async () => {
+test('a file without permission is an error of the service', async () => {
   put('map_data_points/8/locked.jpg');
   chmodSync(join(media, 'map_data_points/8'), 0);
   const { status } = await service.get('/media/map_data_points/8/locked.jpg');
@@ -143,7 +143,7 @@ test('a file that may not be read is an error of the service', async () => {
   assert.is(status, process.getuid?.() === 0 ? 200 : 500);
 });
 
-test('a folder of images that is none is refused, and without one there are no images', async () => {
+test('an invalid folder of images is refused, and without one there are no images', async () => {
   for (const [path, what] of [
     [join(home, 'nope'), 'there is no such folder'],
     [FIXTURE_POINTS, 'it is no folder'],

@@ -64,7 +64,7 @@ test('OPTIONS describes the resource', async () => {
   }
 });
 
-test('a browser that asks first is told what it may send', async () => {
+test('the preflight of a browser is told what it may send', async () => {
   for (const [path, allow] of Object.entries(ALLOW)) {
     const { status, headers } = await service.get(path, { method: 'OPTIONS', headers: PREFLIGHT });
     assert.is(status, 200, path);
@@ -78,7 +78,7 @@ test('a browser that asks first is told what it may send', async () => {
   }
 });
 
-test('so is one that asks for a file', async () => {
+test('so is the preflight for a file', async () => {
   const headers = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'GET' };
   for (const path of ['/docs/', '/static/0/page.css', '/media/map_data_points/1/a.jpg']) {
     const reply = await service.get(path, { method: 'OPTIONS', headers });
@@ -88,7 +88,7 @@ test('so is one that asks for a file', async () => {
   }
 });
 
-test('with a list of origins only those may read, and caches know', async () => {
+test('with a list of origins only those may read, and Vary says so', async () => {
   for (const method of ['GET', 'OPTIONS', 'PUT']) {
     for (const origin of ORIGINS) {
       const { headers } = await choosy.get('/rest/', { method, headers: { Origin: origin } });
@@ -152,7 +152,7 @@ test('without a journal a POST of a point is not allowed, whatever its body', as
   assert.not.ok('actions' in options.json<object>());
 });
 
-test('an address without its slash leads to the one with it', async () => {
+test('an address without its slash redirects to the one with it', async () => {
   const queries = [
     ...['', '?a=1&b=%C3%A4+x&a=2', '?bbox=1,2,3,4&&=', '?page=%', '?next=//evil.example'],
   ];
@@ -216,7 +216,7 @@ test('every good answer has the headers that clients and caches need', async () 
   }
 });
 
-test('every error has the headers of an error', async () => {
+test('every error has the headers of errors', async () => {
   for (const path of BAD) {
     const { status, headers, body } = await service.get(path);
     assert.ok(status === 400 || status === 404, path);

@@ -37,12 +37,12 @@ function unseenIds(user: number): number[] {
   return unseen.map(({ id }) => id).reverse();
 }
 
-test('without a token there are none', async () => {
+test('without a token there are no notifications', async () => {
   const reply = await service.get(PATH);
   assert.is(reply.text, '{"count":0,"next":null,"previous":null,"results":[]}');
 });
 
-test('a token shows what its user has not seen, the newest first', async () => {
+test("a token shows its user's unseen notifications, newest first", async () => {
   for (const [user, token] of [
     [5, 'key-of-5'],
     [5, 'other-key-of-5'],
@@ -60,7 +60,7 @@ test('a token shows what its user has not seen, the newest first', async () => {
   }
 });
 
-test('it has the pages of every list', async () => {
+test('notifications have pages like every list', async () => {
   const base = `http://127.0.0.1:${service.port}${PATH}`;
   const ids: unknown[] = [];
   let path = `${PATH}?page_size=20&x=ä,`.replace('ä', '%C3%A4');
@@ -82,7 +82,7 @@ test('it has the pages of every list', async () => {
   assert.equal(pluck(last.results, 'id'), unseenIds(5).slice(60));
 });
 
-test('what one user sees no cache may give to another', async () => {
+test('shared caches may not store notifications', async () => {
   const one = await as('key-of-5');
   const other = await as('key-of-6');
   const nobody = await service.get(PATH);
@@ -95,7 +95,7 @@ test('what one user sees no cache may give to another', async () => {
   assert.is((await service.get(PATH, { headers })).status, 200);
 });
 
-test('a good token changes nothing elsewhere', async () => {
+test('a valid token changes nothing elsewhere', async () => {
   const path = `${LIST}?page_size=3`;
   assert.is((await as('key-of-5', path)).text, (await service.get(path)).text);
 });

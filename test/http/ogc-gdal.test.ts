@@ -66,7 +66,7 @@ testUnless(missing, 'GDAL keeps the filters of its address from page to page', a
   assert.equal(await readFrom(`?${query}`), filtered);
 });
 
-testUnless(missing, 'what GDAL exports as GeoJSON is the same points again', async () => {
+testUnless(missing, "GDAL's export as GeoJSON loads as the same points", async () => {
   const exported = join(makeFolder(), 'exported.geojson');
   const source = `OAPIF:http://127.0.0.1:${service.port}/ogc`;
   await run('ogr2ogr', [exported, '-oo', 'PAGE_SIZE=1000', source, 'points']);

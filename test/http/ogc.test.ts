@@ -36,7 +36,7 @@ async function listed(query: string): Promise<unknown[]> {
   return features.sort((a, b) => a.id - b.id);
 }
 
-test('whoever knows the first address finds everything else by links', async () => {
+test('everything can be found by links from the first address', async () => {
   const landing = (await app.get(OGC)).json<Linked>();
   assert.is((await app.get(linked(landing, 'service-doc'))).status, 200);
   const api = (await app.get(linked(landing, 'service-desc'))).json<{ paths: object }>();
@@ -104,7 +104,7 @@ test('the items are the points of the list, by id, whatever the filters', async 
   }
 });
 
-test('an instant is a time, too, and a date is all of its day', async () => {
+test('datetime may be an instant, or a date, which means its whole day', async () => {
   const { results } = (await app.get(`${LIST}?page_size=1`)).json<Envelope>();
   const created = results[0]!['created_at'] as string;
   const time = encodeURIComponent(created);
@@ -121,7 +121,7 @@ test('an instant is a time, too, and a date is all of its day', async () => {
   }
 });
 
-test('points that are accepted between pages neither skip nor repeat others', async () => {
+test('points accepted between pages neither skip nor repeat others', async () => {
   const before = await allItems(app, `${ITEMS}?limit=1000`);
   const extent = await app.get(COLLECTION);
   let pages = 0;
@@ -161,7 +161,7 @@ test('filters of the first address are kept in every link to the items', async (
   assert.is((await app.get(`${OGC}conformance?${filter}`)).status, 400);
 });
 
-test('parameters that a client adds to each link stand there once', async () => {
+test('parameters that a client adds to each link are not repeated', async () => {
   const own = 'limit=1&status=NEW';
   let path = `${ITEMS}?${own}`;
   const lengths = new Set<number>();
@@ -195,7 +195,7 @@ test('a new snapshot between pages neither skips nor repeats notes of both', asy
   );
 });
 
-test('an item is a Feature with links, and there is none without a point', async () => {
+test('an item is a Feature with links, and an unknown id gets 404', async () => {
   const [first] = await allItems(app, `${ITEMS}?limit=1000`);
   const { text } = await app.get(`${ITEMS}/${first!.id}`);
   const { links, ...feature } = JSON.parse(text) as Linked & object;
@@ -212,7 +212,7 @@ test('an item is a Feature with links, and there is none without a point', async
   }
 });
 
-test('types are told and chosen as at every address', async () => {
+test('media types are announced and negotiated as at every address', async () => {
   for (const path of [OGC, `${OGC}conformance`, `${OGC}collections`, COLLECTION, ITEMS]) {
     const got = await app.get(path);
     const type = path === ITEMS ? 'application/geo+json' : 'application/json';
@@ -230,7 +230,7 @@ test('types are told and chosen as at every address', async () => {
   }
 });
 
-test('a parameter that cannot be used, or that there is not, is an error', async () => {
+test('a bad or unknown parameter is an error', async () => {
   for (const query of [
     ...['limit=0', 'limit=x', 'after=-1', 'polygon=1,2', 'fields=x', 'page=2', 'constructor=1'],
     ...['bbox=1,2,3', 'bbox=1,2,3,4,5,6,7', 'bbox=1,9,3,4,5,6', 'bbox=1,2,x,4,5,6'],

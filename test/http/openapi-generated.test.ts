@@ -10,7 +10,7 @@ import { startOwnService } from '../support/own-service.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
 const RUNS = { seed: 1, numRuns: rounds(60), includeErrorInReport: true };
-/** Not asked: operators' routes, images, which this instance lacks, and streams, which never end. */
+/** Not asked: operators' routes, images (this instance has none), and streams, which never end. */
 const OTHERS = ['/changes/', '/media/', '/health/', '/metrics', '/admin/'];
 
 interface Parameter {
@@ -147,7 +147,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   '/static/:version/:file': 'styles and scripts of the pages',
 };
 
-test('the document describes every route, or there is a reason that it does not', async () => {
+test('the document describes every route that is not left out for a reason', async () => {
   // never used: nothing is posted
   const all = { audience: 'all', posting: {} as never } as const;
   const app = await startApp({ generation }, all);

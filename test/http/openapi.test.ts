@@ -52,7 +52,7 @@ const operations = Object.entries(document.paths).flatMap(([path, item]) =>
   })),
 );
 
-test('every field of a record is described, of tiles too, and has a column of the pages', async () => {
+test('every field of a record is described, in tiles too, and has a column in pages', async () => {
   const keys = RECORD_KEYS.toSorted();
   const { properties } = document.components['schemas']!['MapDataPoint']!;
   assert.equal(Object.keys(properties as Piece).sort(), keys);
@@ -77,7 +77,7 @@ test('the document is valid OpenAPI 3.1', async () => {
   );
 });
 
-test('who asks for OpenAPI 3.0 gets that', async () => {
+test('OpenAPI 3.0 can be negotiated', async () => {
   const accept = 'application/vnd.oai.openapi+json;version=3.0';
   const named = await service.get('/ogc/api?format=openapi30');
   const accepted = await service.get('/openapi.json', { headers: { Accept: accept } });
@@ -94,7 +94,7 @@ test('who asks for OpenAPI 3.0 gets that', async () => {
   assert.not.match(accepted.text, /"(?:const|prefixItems)":|"type":\[/);
 });
 
-test('both are what their script prints', async () => {
+test('the script prints both versions', async () => {
   for (const version of ['3.0', '3.1']) {
     const stdout = await printedBy('data/make-openapi.js', version);
     const file = readFileSync(join(ROOT, `assets/openapi-${version}.json`), 'utf8');
@@ -102,13 +102,13 @@ test('both are what their script prints', async () => {
   }
 });
 
-test('links of the document begin with where it was asked for', async () => {
+test('links of the document begin with the address where it was requested', async () => {
   const asked = { headers: { Host: 'points.example:81' } };
   const { servers } = (await service.get('/openapi.json', asked)).json<OpenApi>();
   assert.equal(servers, [{ url: 'http://points.example:81' }]);
 });
 
-test('the document has the parameters of the table, with what each means and accepts', () => {
+test('the document has the parameters of the table, with their descriptions', () => {
   const { operation } = operations.find(({ path }) => path === '/rest/map_data_points/')!;
   const described = operation.parameters!.map((one) => check.resolve(one));
   const inQuery = described.filter((one) => one['in'] === 'query');
@@ -152,7 +152,7 @@ test('every parameter, header, body and error has an example that fits its schem
   }
 });
 
-test('viewers send the values of a list in a form each by itself, as it is read', () => {
+test('viewers send each value of a list as a form field of its own', () => {
   const { requestBody } = document.paths['/rest/map_data_points/']!['post'] as unknown as {
     requestBody: { content: Record<string, { encoding?: unknown }> };
   };
@@ -177,7 +177,7 @@ function exampleValue(example: Piece): unknown {
   return check.resolve(example)['value'];
 }
 
-test('the example of every parameter is taken, and answered as the document says', async () => {
+test('the example of every parameter is accepted, and answered as the document says', async () => {
   for (const { path, method, operation, shared } of operations) {
     // other tests cover what needs a token
     if (method !== 'get' || /^\/(?:media|admin)\//.test(path)) continue;
@@ -223,7 +223,7 @@ test('errors are answered as the document shows', async () => {
   }
 });
 
-test('the other errors are those that the service has', () => {
+test('the other documented errors are those of the service', () => {
   const errors: Readonly<Record<string, HttpError>> = {
     bytes: pageTooLarge(1000, 9_000_000, 64_000, 8 * 1024 * 1024),
     snapshot: otherState('"72f5812cdf281718"', '"0c.9f8c2b7e01d4a653.2"'),
@@ -249,7 +249,7 @@ function errorExamples({ responses }: Operation, status: string): [string, unkno
   return examples.map(([name, example]) => [name, exampleValue(example)]);
 }
 
-test('pages for people are answered as the document says', async () => {
+test('HTML pages are answered as the document says', async () => {
   const headers = { Accept: 'text/html', 'Waypost-Timing': '1', 'X-Request-Id': 'page' };
   for (const path of ['', '?page_size=1', '?page_size=~', '?page=999', '1/']) {
     const target = `/rest/map_data_points/${path}`;
@@ -259,7 +259,7 @@ test('pages for people are answered as the document says', async () => {
   }
 });
 
-test('OPTIONS tells what the document shows', async () => {
+test('OPTIONS is answered as the document says', async () => {
   for (const { path, method, operation } of operations) {
     if (method !== 'options' || path.includes('{')) continue;
     const { content } = check.resolve(operation.responses['200']) as Response;
@@ -269,7 +269,7 @@ test('OPTIONS tells what the document shows', async () => {
   }
 });
 
-test('operators are answered as the document says', async () => {
+test("operators' routes are answered as the document says", async () => {
   const admin = { Authorization: 'Bearer secret' };
   const wrong = { Authorization: 'Bearer wrong' };
   for (const path of ['/health/live', '/health/ready', '/metrics']) {

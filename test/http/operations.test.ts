@@ -13,7 +13,7 @@ const open = await startOwnService([
   ...['--access-log', '100', '--trust-proxy', '--admin-token', 'secret'],
 ]);
 
-test('/health/live says that it lives, /health/ready what it serves', async () => {
+test('/health/live says that the service lives, /health/ready what it serves', async () => {
   const live = await plain.get('/health/live');
   assert.equal([live.status, live.json()], [200, { status: 'live' }]);
   const ready = await readyOf(plain);
@@ -84,7 +84,7 @@ test('docs/operations.md lists every metric, and no other', async () => {
   assert.ok(types.has('process_resident_memory_bytes') && types.has('nodejs_version_info'));
 });
 
-test('a request id is taken where it can be, and made up elsewhere', async () => {
+test('a valid request id is kept, any other is replaced', async () => {
   const idFor = async (given: string, path = '/health/live'): Promise<unknown> =>
     (await plain.get(path, { headers: { 'X-Request-Id': given } })).headers['x-request-id'];
   for (const path of ['/health/live', LIST, '/nowhere']) {
@@ -102,7 +102,7 @@ test('a request id is taken where it can be, and made up elsewhere', async () =>
   }
 });
 
-test('the access log takes every request at 100, none at 0, and a share between', async () => {
+test('--access-log logs every request at 100, none at 0, and a share between', async () => {
   const requests = ({ logs }: OwnService): Readonly<Record<string, unknown>>[] =>
     logs.filter(({ msg }) => msg === 'request');
   const all = open;
@@ -121,7 +121,7 @@ test('the access log takes every request at 100, none at 0, and a share between'
   assert.ok(share > 15 && share < 85, `${share} of 100`);
 });
 
-test('the reload by hand is there for whoever knows the token', async () => {
+test('/admin/reload reloads for clients with the admin token', async () => {
   const post = (
     service: OwnService,
     headers: Record<string, string> = {},

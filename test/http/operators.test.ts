@@ -14,7 +14,7 @@ const LIST = '/rest/map_data_points/?page_size=1';
 /** Longer than the second after which a process reports its delay. */
 const STOP_MS = 1_100;
 
-test('names of files are for those who have the admin token', async () => {
+test('names of files are told only with the admin token', async () => {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, markedLines(1));
   const service = await startOwnService([
@@ -54,7 +54,7 @@ test('names of files are for those who have the admin token', async () => {
   }
 });
 
-test('whoever asks for metrics again and again shares what is collected', async () => {
+test('frequent requests for metrics share a collection', async () => {
   let collected = 0;
   const metrics = createServiceMetrics(
     new Cell(),
@@ -75,7 +75,7 @@ test('whoever asks for metrics again and again shares what is collected', async 
   assert.ok(performance.now() - began >= 99);
 });
 
-test('a process that falls behind turns requests away, but not those for its health', async () => {
+test('an overloaded process turns requests away, but not those for its health', async () => {
   const service = await startOwnService(['--max-loop-delay', '100ms']);
   const nothing = new Int32Array(new SharedArrayBuffer(4));
   let turned = await service.get(LIST);

@@ -33,7 +33,7 @@ test('links begin with the host of the request', async () => {
   for (const host of hosts) assert.is(await originOf(service, { host }), `http://${host}`);
 });
 
-test('a host that cannot stand in a link gets 400', async () => {
+test('a host that is not valid in a link gets 400', async () => {
   const hosts = [
     ...['', 'a b', '<script>', 'x/y', 'user@x', 'x:99999', 'x:', '[::1', '1:2:3', 'x?y', 'x#y'],
     ...["'x'", '"x"', 'a..b', 'x\\y', '%78', 'a,b', '.', 'é', 'a'.repeat(300)],
@@ -94,7 +94,7 @@ test('a target that names the host counts in place of the Host header', async ()
   assert.is(statusOf(await exchange(service.port, bare)), 400);
 });
 
-test('a redirect leads to no other host', async () => {
+test('redirects never lead to another host', async () => {
   for (const target of ['http://evil.example/rest', 'HTTP://evil.example/rest', '/rest']) {
     const answer = await raw(service, target);
     assert.is(statusOf(answer), 301, target);
@@ -104,7 +104,7 @@ test('a redirect leads to no other host', async () => {
   }
 });
 
-test('hosts that are not allowed are led nowhere', async () => {
+test('hosts that are not allowed get no redirect', async () => {
   const targets = ['http://evil.example/rest', `http://evil.example${LIST}?page_size=1`];
   for (const target of targets) assert.is(statusOf(await raw(strict, target)), 400, target);
   for (const path of ['/rest', '/rest/map_data_points', '/rest/map_data_points/7']) {
@@ -114,7 +114,7 @@ test('hosts that are not allowed are led nowhere', async () => {
   assert.is(statusOf(await raw(strict, `http://maps.example${LIST}`, 'evil.example')), 200);
 });
 
-test('what a proxy says is not believed unless that is wanted', async () => {
+test('headers of a proxy are ignored unless --trust-proxy is set', async () => {
   const forwarded = {
     host: 'inside.example',
     'X-Forwarded-Host': 'outside.example',

@@ -30,7 +30,7 @@ function fieldsOf(html: string, name: string): Record<string, string>[] {
   return [...tags(html, 'input'), ...tags(html, 'select')].filter((one) => one['name'] === name);
 }
 
-test('there is a field for every parameter, and it keeps what was asked for', async () => {
+test('the form has a field for every parameter, which keeps its value', async () => {
   const values = { coordinates: '60.166,24.951,1000', has_image: 'true', ordering: '-created_at' };
   const query = new URLSearchParams({ ...values, x: '"><b>', page: '1', format: 'api' });
   query.append('status', 'NEW');
@@ -55,7 +55,7 @@ test('there is a field for every parameter, and it keeps what was asked for', as
   assert.match(form, '<option selected>true</option>');
 });
 
-test('each filter that is set is a chip, whose link leaves it out', async () => {
+test('each filter in use is a chip, whose link removes it', async () => {
   const query = 'bbox=20,50,40,70&tags=a\\,b,c&status=NEW&status=OPEN&page=1&x=y&format=api';
   const { text } = await browse(`${LIST}?${query}`);
   const chips = /<ul class="chips">(.*?)<\/ul>/s.exec(text)![1]!;
@@ -90,7 +90,7 @@ test('ids, images and neighbours are linked in the JSON and in the table', async
   assert.is(tags(text, 'img')[0]!['src'], point!['image']);
 });
 
-test('statuses and tags are offered as the data has them', async () => {
+test('statuses and tags of the data are suggested', async () => {
   const { text } = await browse(LIST);
   for (const name of ['status', 'tags']) {
     const list = new RegExp(`<datalist id="v-${name}">(.*?)</datalist>`, 's').exec(text)![1]!;
@@ -107,7 +107,7 @@ test('statuses and tags are offered as the data has them', async () => {
   }
 });
 
-test('what is wrong with a value stands beside its field', async () => {
+test('an error stands beside its field', async () => {
   const { status, text } = await browse(`${LIST}?bbox=<i>&ordering=up&page_size=20`);
   assert.is(status, 400);
   const problems = jsonOfPage<Record<string, string[]>>(text);
@@ -148,7 +148,7 @@ test('a form makes a point with an image, and shows it', async () => {
   assert.match(image.headers['content-security-policy'] as string, 'sandbox');
 });
 
-test('a form that is wrong is shown again, with what is wrong beside its fields', async () => {
+test('a wrong form is shown again, with the errors beside its fields', async () => {
   const fields = { lat: '91', lon: '', comment: '</textarea>"', _tags: 'x, y' };
   const { status, text } = await post(fields);
   assert.is(status, 400);
@@ -166,7 +166,7 @@ test('a form that is wrong is shown again, with what is wrong beside its fields'
   assert.match(textAt(wrong.text, 'p-image-error'), problem!);
 });
 
-test('a form takes a decimal comma; programs are told', async () => {
+test('a form accepts a decimal comma; JSON does not', async () => {
   const made = await post({ lat: ' 60,17', lon: '-24,9', _tags: '' });
   const point = jsonOfPage<Record<string, unknown>>(made.text);
   assert.equal([point['lat'], point['lon']], ['60.17000000', '-24.90000000']);
@@ -245,7 +245,7 @@ test('a form of another site is refused; programs of other sites are not', async
   assert.is(await plain({ accept, 'Sec-Fetch-Site': 'none' }), 201);
 });
 
-test('a post is answered in the format that it names, whatever becomes of it', async () => {
+test('a post is answered in the format that it names, also when it is refused', async () => {
   const JSON_TYPE = 'application/json';
   const send = (format: string, accepted: string, body: string, own = {}): Promise<Reply> => {
     const headers = { accept: accepted, 'Content-Type': JSON_TYPE, ...own };
@@ -268,7 +268,7 @@ test('a post is answered in the format that it names, whatever becomes of it', a
   assert.is((await send('json', accept, right, hidden)).status, 403);
 });
 
-test('a page says what everything is, to whoever cannot see it', async () => {
+test('a page names all its elements for screen readers', async () => {
   const posted = await post({ lat: '', lon: '' });
   for (const { text } of [await browse(LIST), await browse(`${LIST}?bbox=1`), posted]) {
     assert.is(tags(text, 'html')[0]!['lang'], 'en');

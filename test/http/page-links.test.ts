@@ -17,7 +17,7 @@ function browse(path: string): Promise<Reply> {
   return service.get(path, { headers: { accept } });
 }
 
-test('pages are turned by links alone', async () => {
+test('pages can be turned by links alone', async () => {
   const ids: unknown[] = [];
   let pages = 0;
   for (let path: string | undefined = `${LIST}?page_size=9&${BOX}`; path; ) {
@@ -40,7 +40,7 @@ test('pages are turned by links alone', async () => {
   assert.is(current!['href'], `${LIST}?page=20&page_size=10`);
 });
 
-test('pages and errors let a browser do nothing but what they need', async () => {
+test('pages and errors have a strict Content-Security-Policy', async () => {
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/', '/nope', `${LIST}?bbox=1`];
   for (const path of [...paths, '/rest/nope/', '/media/map_data_points/1/no.jpg']) {
     const { headers, text } = await browse(path);
@@ -86,7 +86,7 @@ test('the list without its map is below 60 kB over the wire, styles and script i
   assert.ok(bytes < 60_000, `${bytes} bytes`);
 });
 
-test('Server-Timing is told to who asks', async () => {
+test('Server-Timing is sent only on request', async () => {
   const headers = { 'Waypost-Timing': '1' };
   assert.is((await browse(LIST)).headers['server-timing'], undefined);
   const box = `${LIST}?${BOX}`;
@@ -102,7 +102,7 @@ test('Server-Timing is told to who asks', async () => {
   assert.match(kept, 'cache;desc="hit"');
 });
 
-test('nothing of the viewer is loaded before it is asked for', () => {
+test('the viewer is not loaded before its first request', () => {
   // in a process of its own, because other tests may have loaded the viewer
   const app = new URL('../../src/http/app.js', import.meta.url).href;
   const code = `import { createRequire } from 'node:module';
@@ -114,7 +114,7 @@ test('nothing of the viewer is loaded before it is asked for', () => {
   assert.not.match(loaded, /swagger-ui/);
 });
 
-test('the viewer stands at /docs/, and all that its page names comes from there', async () => {
+test('the viewer is at /docs/, and all files that its page names are served', async () => {
   const { status, headers } = await service.get('/docs');
   assert.equal([status, headers.location], [301, 'docs/']);
   const page = await service.get('/docs/');
@@ -133,7 +133,7 @@ test('the viewer stands at /docs/, and all that its page names comes from there'
   }
 });
 
-test('its pages run no script but its own, load nothing from elsewhere, and stand in no frame', async () => {
+test('the viewer runs only its own scripts, loads nothing from other hosts, and allows no frames', async () => {
   const policy = String((await service.get('/docs/')).headers['content-security-policy']);
   const rules = new Map(
     policy.split('; ').map((rule) => {
@@ -148,7 +148,7 @@ test('its pages run no script but its own, load nothing from elsewhere, and stan
   }
 });
 
-test('the page fits screens, and leads to the document that programs read', async () => {
+test("the viewer's page fits screens, and links to the document", async () => {
   const { text } = await service.get('/docs/');
   assert.match(text, '<meta name="viewport" content="width=device-width');
   assert.match(text, 'data-document="/openapi.json"');
@@ -157,7 +157,7 @@ test('the page fits screens, and leads to the document that programs read', asyn
   assert.equal([head.headers['content-length'], head.text], [String(Buffer.byteLength(text)), '']);
 });
 
-test('there is nothing else at its addresses', async () => {
+test("other addresses below the viewer's get 404", async () => {
   for (const path of [
     ...['json', 'yaml', 'static/', 'static/no.js', 'static/..%2f..%2fpackage.json', 'x', '..'],
   ]) {

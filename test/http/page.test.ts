@@ -52,7 +52,7 @@ test('a page shows the headers that programs get, and none of its own', async ()
   }
 });
 
-test('a page shows all that the JSON says, and none of it is markup', async () => {
+test('a page shows all texts of the JSON, and none as markup', async () => {
   for (const path of [...PATHS, ...HOSTILE.map((_, i) => `/rest/map_data_points/${i + 1}/`)]) {
     const { text } = await service.get(`${path}?format=api`, { headers: { authorization } });
     for (const payload of HOSTILE) assert.not.ok(text.includes(payload), `${path} ${payload}`);
@@ -70,7 +70,7 @@ test('a page shows all that the JSON says, and none of it is markup', async () =
   }
 });
 
-test('nor is what the request says', async () => {
+test('a page shows parameters, and none as markup', async () => {
   const payloads = HOSTILE.filter((one) => !one.includes('\u2028'));
   // unknown parameters are kept in hidden fields
   const namesIn = (html: string): string[] =>
@@ -136,7 +136,7 @@ test('a page with too many bytes is refused, and told what fits', async () => {
   }
 });
 
-test('the page for people has a bound of its own', async () => {
+test('the HTML page has a bound of its own', async () => {
   const size = await fittingSize(`${LIST}?page_size=40&page=2&format=api`);
   assert.ok(size >= 5 && size < 20, String(size));
   const fitting = `${LIST}?page_size=${size}&page=${Math.ceil(60 / size)}`;
@@ -145,7 +145,7 @@ test('the page for people has a bound of its own', async () => {
   assert.is((await large.get(`${LIST}?page_size=20&page=3`)).status, 200);
 });
 
-test('the record alone is always shown', async () => {
+test('a single record is always shown', async () => {
   for (const path of [`${LIST}${2 * LARGE}/`, `${LIST}?page_size=1&page=last`]) {
     for (const format of ['json', 'api']) {
       const separator = path.includes('?') ? '&' : '?';
@@ -156,7 +156,7 @@ test('the record alone is always shown', async () => {
   }
 });
 
-test('the bound may not be below a record', async () => {
+test('the bound may not be below the size of a record', async () => {
   const flags = ['--snapshot', SNAPSHOT, '--max-page-bytes', '255KiB'];
   const { code, stderr } = await runInThread(['serve', '--port', '0', ...flags]);
   assert.is(code, 1);
@@ -164,7 +164,7 @@ test('the bound may not be below a record', async () => {
   assert.match(stderr, 'Expected 256KiB or more');
 });
 
-test('1,100 of the longest records: nothing is copied to find out', () => {
+test('a page of 1,100 of the longest records is refused without copying any', () => {
   const count = 1_100;
   const bytes = MAX_RECORD_BYTES - renderedLength(new Uint8Array(1), 0);
   const records = allocateRecords(new Uint32Array(count).fill(bytes));

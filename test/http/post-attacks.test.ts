@@ -43,7 +43,7 @@ function sendUnfinished(bytes: Buffer, type: string, { port } = service): Line {
   return line;
 }
 
-test('the answer to a bad post is small, whatever was sent', async () => {
+test('the answer to a bad post is small, whatever its size', async () => {
   const place = '"lat":"10.5","lon":"-20.25"';
   const cases: [status: number, body: string, type: string][] = [
     [413, `lat=1&lon=2${'&tags='.repeat(40_000)}`, 'application/x-www-form-urlencoded'],
@@ -66,7 +66,7 @@ test('the answer to a bad post is small, whatever was sent', async () => {
   assert.ok(shown.text.length < 50_000, `${shown.text.length}`);
 });
 
-test('unfinished bodies have bounded room, and give it up to another address', async () => {
+test('unfinished bodies have bounded room, and are ended for bodies of another address', async () => {
   const before = process.memoryUsage().arrayBuffers;
   const piece = Buffer.from(`{"comment":"${'x'.repeat(255_000)}`);
   const sent = Array.from({ length: 320 }, () => sendUnfinished(piece, JSON_TYPE));
@@ -79,7 +79,7 @@ test('unfinished bodies have bounded room, and give it up to another address', a
   assert.is(reply.status, 201, reply.text);
 });
 
-test('slow uploads of one address deny images to no other', async () => {
+test('slow uploads of one address do not stop uploads of another', async () => {
   const slow = Array.from({ length: 80 }, () =>
     sendUnfinished(Buffer.concat([...PLACE, part('image', JPEG, 'slow.jpg')]), FORM),
   );
@@ -91,7 +91,7 @@ test('slow uploads of one address deny images to no other', async () => {
   await until('one made room', () => turnedOut() === 17);
 });
 
-test('a second image part without a name keeps no upload, in silence and when the client leaves', async () => {
+test('a second image part without a name leaves no upload, whether the client waits or leaves', async () => {
   const empty = '--XX\r\nContent-Disposition: form-data; name="image"; filename=""\r\n\r\n';
   const body = Buffer.concat([part('image', JPEG, 'a.jpg'), Buffer.from(empty)]);
   const leaving = sendUnfinished(body, FORM);
@@ -106,7 +106,7 @@ test('a second image part without a name keeps no upload, in silence and when th
   await until('it is gone', () => readdirSync(incoming).length === 0);
 });
 
-test('a form whose raw JSON is none keeps no upload', async () => {
+test('a form whose raw JSON is invalid leaves no upload', async () => {
   const body = formOf([part('_content', '{bad'), part('image', JPEG, 'a.jpg')]);
   const reply = await post(body, FORM, { Accept: 'text/html' });
   assert.is(reply.status, 400);
@@ -118,7 +118,7 @@ test('a folder of uploads that was removed is made again', async () => {
   assert.is((await postImage()).status, 201);
 });
 
-test('chunks in a request of HTTP/1.0 are refused, and nothing behind them is read', async () => {
+test('chunks in a request of HTTP/1.0 are refused, and nothing after them is read', async () => {
   const body = '1d\r\n{"lat":"10.5","lon":"-20.25"}\r\n0\r\n\r\n';
   const head = `POST ${LIST} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: ${JSON_TYPE}\r\n`;
   const next = 'GET /health/live HTTP/1.0\r\n\r\n';

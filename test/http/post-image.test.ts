@@ -50,7 +50,7 @@ async function countOf(): Promise<number> {
   return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
 }
 
-test('a point has its image from the answer on, upright and without what the phone knew', async () => {
+test('a point has its image at once, upright and without metadata', async () => {
   const sent = phoneJpeg(6);
   assert.ok(sent.includes(SECRET));
   const reply = await post(sent, { name: '../Mäki 1.JPEG', fields: { comment: 'mäki' } });
@@ -69,7 +69,7 @@ test('a point has its image from the answer on, upright and without what the pho
   assert.equal(await stored(), [image]);
 });
 
-test('what is wrong with the fields and the image is told together, and nothing stays', async () => {
+test('errors of fields and image are reported together, and no file stays', async () => {
   const [before, count] = [await stored(), await countOf()];
   const text =
     'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
@@ -108,7 +108,7 @@ test('the same post with the same key stores its image once', async () => {
   assert.is(await countOf(), count + 1);
 });
 
-test('images of accepted points survive a kill, and uploads under way do not', async () => {
+test('images of accepted points survive a kill, and unfinished uploads do not', async () => {
   const { image } = (await post(JPEG)).json<Note>();
   const before = (await stored()).sort();
   process.kill(killed.pid, 'SIGKILL');

@@ -78,7 +78,7 @@ test('a point is answered with its record and address, and is there for the next
   assert.equal(single.json(), record);
 });
 
-test('a form says the same as JSON', async () => {
+test('a form posts the same point as JSON', async () => {
   const body = 'lat=10.5&lon=-20.25&comment=%C3%A4+form&tags=x&tags=y';
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded' };
   const reply = await ask({ method: 'POST', body, headers });
@@ -99,7 +99,7 @@ test('ids are above those of the snapshot and never given twice; times never go 
   assert.is(new Set(byId).size, 40);
 });
 
-test('created_by is the user of the token, and a token that is not known posts nothing', async () => {
+test('created_by is the user of the token, and an unknown token posts nothing', async () => {
   const { count } = await around();
   const reply = await post(PLACE, { Authorization: `Token ${token}` });
   assert.is(reply.json<Record<string, unknown>>()['created_by'], 42);
@@ -108,7 +108,7 @@ test('created_by is the user of the token, and a token that is not known posts n
   assert.is((await around()).count, count + 1);
 });
 
-test('what cannot be accepted is refused as it should be, and nothing of it is there', async () => {
+test('bad posts are refused with the right status, and store nothing', async () => {
   const { count } = await around();
   const cases: [status: number, body: string, headers: Record<string, string>][] = [
     [400, '{"lat": 10.5}', JSON_TYPE],
@@ -146,7 +146,7 @@ function assertFirst(again: Reply): void {
   assert.is(again.headers['idempotency-replayed'], 'true');
 }
 
-test('the same key and body again get the first answer, another body 422', async () => {
+test('the same key and body get the first answer, another body 422', async () => {
   const { count } = await around();
   const twins = await Promise.all(Array.from({ length: 10 }, () => post(PLACE, ONCE)));
   const isReplay = ({ headers }: Reply): boolean => 'idempotency-replayed' in headers;
@@ -169,7 +169,7 @@ test('the same key and body again get the first answer, another body 422', async
   }
 });
 
-test('only so many a minute are accepted from an address or a user, whichever thread is asked', async () => {
+test('posts a minute are limited by address or user, over all threads', async () => {
   const sent = (headers: Asked['headers']) =>
     Promise.all(Array.from({ length: 12 }, () => post(PLACE, headers)));
   const statuses = (replies: readonly Reply[], status: number): number =>
@@ -187,7 +187,7 @@ test('only so many a minute are accepted from an address or a user, whichever th
   assert.equal([statuses(users, 201), statuses(users, 429)], [7, 5]);
 });
 
-test('metrics count posts by what came of them, and the state of the journal', async () => {
+test('metrics count posts by outcome, and tell the state of the journal', async () => {
   const metrics = await metricsOf(service);
   const posts = (outcome: string): number => metrics.value('waypost_posts_total', { outcome });
   assert.equal([posts('replayed'), posts('key_reused')], [10, 1]);
@@ -198,7 +198,7 @@ test('metrics count posts by what came of them, and the state of the journal', a
   assert.is(metrics.value('waypost_journal_failing'), 0);
 });
 
-test('after a restart the same points are there, and what keys were answered', async () => {
+test('a restart keeps points and the answers to keys', async () => {
   const before = await around();
   await service.stop();
   service = await startOwnService(flags);

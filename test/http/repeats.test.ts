@@ -33,7 +33,7 @@ async function same(from: OwnApp, path: string, asked: Asked = {}): Promise<Repl
   return first;
 }
 
-test('the same request gets the same answer, kept or not, errors included', async () => {
+test('the same request gets the same answer, cached or not, errors included', async () => {
   for (const path of [...PATHS, `${LIST}?page=99`, `${LIST}?bbox=x`, `${LIST}?format=xml`]) {
     const kept = comparable(await same(service, path, { headers: { host } }));
     for (const other of [forgetful, tight]) {
@@ -44,7 +44,7 @@ test('the same request gets the same answer, kept or not, errors included', asyn
   assert.ok(service.stats.cacheHits > 0 && forgetful.stats.cacheHits === 0);
 });
 
-test('a kept answer is that of its host, its representation and its parameters', async () => {
+test('a cached answer is only for its host, representation and parameters', async () => {
   const bodies = new Map<string, string>();
   for (let round = 0; round < 3; round++) {
     for (const path of PATHS) {
@@ -68,7 +68,7 @@ test('a kept answer is that of its host, its representation and its parameters',
   }
 });
 
-test('a kept answer is revalidated, and left out for HEAD', async () => {
+test('a cached answer can be revalidated, and has no body for HEAD', async () => {
   for (const path of PATHS) {
     const { headers, body } = await same(service, path);
     const asked = { headers: { 'If-None-Match': headers.etag! } };
@@ -97,7 +97,7 @@ async function tagOf(path: string, headers: Record<string, string> = {}): Promis
 }
 
 // head.test.ts covers lists of tags
-test('an If-None-Match that names the answer gets 304 and no body, any other all of it', async () => {
+test("If-None-Match of the answer's tag gets 304 and no body, any other the answer", async () => {
   for (const path of [...ADDRESSES, ...OTHERS]) {
     const full = await service.get(path);
     const etag = full.headers.etag!;
@@ -119,7 +119,7 @@ test('an If-None-Match that names the answer gets 304 and no body, any other all
   }
 });
 
-test('errors are errors whatever the client has', async () => {
+test('errors stay errors, whatever If-None-Match says', async () => {
   const bad = [`${LIST}?bbox=1`, `${LIST}0/`, '/rest/nope/', `${LIST}?format=xml`];
   const nowhere = [`${LIST}?page=999999`, '/rest/notifications/?page=2', `${LIST}999999/`];
   const etag = await tagOf(LIST);
@@ -134,7 +134,7 @@ test('errors are errors whatever the client has', async () => {
   }
 });
 
-test('every address has tags of its own, parameters, host and representation included', async () => {
+test('tags differ by address, parameters, host and representation', async () => {
   const paths = [...ADDRESSES, `${LIST}?page=2`, `${LIST}?page=3`, `${LIST}?`, `${LIST}10/`];
   const tags: string[] = [];
   for (const path of paths) {

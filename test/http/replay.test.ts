@@ -209,7 +209,7 @@ test.before(async () => {
 
 const listed = DIFFERENCES.map(({ key, difference }) => `${key}: ${difference}`);
 
-test('no case is answered otherwise than recorded, but for those listed', () => {
+test('all cases are answered as recorded, except those listed', () => {
   assert.ok(replies.size > 350);
   assert.equal(
     found.filter((one) => !listed.includes(one)),
@@ -231,7 +231,7 @@ test('every difference has its decision in docs/decisions.md', () => {
   for (const { decision } of DIFFERENCES) assert.ok(anchors.includes(decision), decision);
 });
 
-test('what we refuse names the parameter at fault', () => {
+test('our refusals name the parameter at fault', () => {
   for (const { key } of DIFFERENCES) {
     const reply = replies.get(key)!;
     // errors of a body name its fields
@@ -242,7 +242,7 @@ test('what we refuse names the parameter at fault', () => {
   }
 });
 
-test('what we answer is as the OpenAPI document says', async () => {
+test('our answers are as the OpenAPI document says', async () => {
   const check = createDocumentCheck((await service.get('/openapi.json')).json<Piece>());
   const checked = new Map<string, number>();
   for (const { name, method, target } of cases) {

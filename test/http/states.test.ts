@@ -44,7 +44,7 @@ test('every answer of data names its snapshot, 304 and errors of If-Match includ
   }
 });
 
-test('If-Match with the snapshot served makes no difference', async () => {
+test('If-Match of the current snapshot makes no difference', async () => {
   for (const path of PATHS) {
     const { headers, text } = await service.get(path);
     const tag = headers['waypost-snapshot'] as string;
@@ -60,7 +60,7 @@ test('If-Match with the snapshot served makes no difference', async () => {
   }
 });
 
-test('who pages through a swap is told', async () => {
+test('If-Match of an old snapshot gets 412, so that paging clients notice a swap', async () => {
   const first = await service.get(`${LIST}?page_size=100`);
   const tag = first.headers['waypost-snapshot'] as string;
   const next = first.json<Envelope>().next!.replace(/^http:\/\/[^/]+/, '');
@@ -107,7 +107,7 @@ function newestOf(reply: Reply): unknown {
   return reply.json<Envelope>().results[0]!['comment'];
 }
 
-test('what is served already is answered at once, and what is not yet is waited for', async () => {
+test('a sequence that is served is answered at once, a later one is waited for', async () => {
   const first = await post(service, 'first');
   assert.is(newestOf(await ask(`${first}`)), 'first');
   assert.is((await ask('0')).status, 200);
@@ -118,7 +118,7 @@ test('what is served already is answered at once, and what is not yet is waited 
   assert.is((await tile).status, (await service.get('/tiles/points/0/0/0.mvt')).status);
 });
 
-test('what does not come in a second is 503, and no sequence is 400', async () => {
+test('a sequence that does not come in a second gets 503, an invalid one 400', async () => {
   const reply = await ask('999999999999999');
   assert.equal([reply.status, reply.headers['retry-after']], [503, '1']);
   assert.match(reply.text, /not there yet: the last post served is \d+, and 999999999999999 was/);
@@ -129,7 +129,7 @@ test('what does not come in a second is 503, and no sequence is 400', async () =
   }
 });
 
-test('of many that wait 256 do, the others are refused at once, and all who wait are answered', async () => {
+test('256 requests may wait for a sequence and are answered; more are refused at once', async () => {
   const next = (await post(service, 'third')) + 1;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   const answers: Reply[] = [];

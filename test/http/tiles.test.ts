@@ -23,7 +23,7 @@ async function listed(query: string): Promise<number> {
   return (await service.get(`${LIST}${query}`)).json<Envelope>().count;
 }
 
-test('a tile is a Mapbox Vector Tile of what the list counts, filters included', async () => {
+test("a tile is a Mapbox Vector Tile of the list's points, filters included", async () => {
   const tile = await service.get(WORLD);
   assert.is(tile.status, 200);
   assert.is(tile.headers['content-type'], TYPE);
@@ -72,7 +72,7 @@ test('an empty tile is 204, one outside of the pyramid 404, a bad parameter 400'
   assert.is((await service.get(WORLD, { headers: { Accept: 'image/png' } })).status, 406);
 });
 
-test('a tile may be asked for by the type of protocol buffers', async () => {
+test('a tile may be asked for by the media type of protocol buffers', async () => {
   const plain = await service.get(WORLD);
   const type = 'application/x-protobuf';
   const asked = await service.get(WORLD, { headers: { Accept: type } });
@@ -80,7 +80,7 @@ test('a tile may be asked for by the type of protocol buffers', async () => {
   assert.equal(asked.body, plain.body);
 });
 
-test('a tile tells the types that it has, and each grid has a tag of its own', async () => {
+test('a tile announces its media types, and each grid has its own tag', async () => {
   const [tile, coarse] = [await service.get(WORLD), await service.get(`${WORLD}?grid=8`)];
   assert.not.equal(coarse.headers.etag, tile.headers.etag);
   const options = await service.get(WORLD, { method: 'OPTIONS' });
@@ -88,7 +88,7 @@ test('a tile tells the types that it has, and each grid has a tag of its own', a
   assert.equal(renders, [TYPE, 'application/x-protobuf']);
 });
 
-test('points have the fields that are asked for, and no clusters where none are wanted', async () => {
+test('tiles have the requested fields, and no clusters with cluster=false', async () => {
   const tile = await service.get(`${WORLD}?cluster=false&limit=20&fields=comment,lat`);
   const { points = [], meta = [], clusters } = decodeTile(tile.body);
   assert.is(clusters, undefined);
@@ -97,7 +97,7 @@ test('points have the fields that are asked for, and no clusters where none are 
   for (const { properties } of points) assert.ok('comment' in properties && 'lat' in properties);
 });
 
-test('TileJSON leads to tiles that last, as long as the data are the same', async () => {
+test('TileJSON names immutable tiles as long as the data are the same', async () => {
   const own = await startNotes(notes, { answerCacheBytes: 1 << 20 });
   const tileSet = async (query = ''): Promise<{ url: string; reply: Reply }> => {
     const reply = await own.get(`/tiles/points.json${query}`);
@@ -145,7 +145,7 @@ test('TileJSON leads to tiles that last, as long as the data are the same', asyn
   assert.equal(pluck(points, 'properties'), [expected]);
 });
 
-test('TileJSON lists the attributes that each layer has, those of the query included', async () => {
+test('TileJSON lists the attributes of each layer, those of the query included', async () => {
   interface TileSet {
     readonly vector_layers: readonly { id: string; fields: Record<string, string> }[];
   }

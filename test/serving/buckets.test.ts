@@ -66,7 +66,7 @@ test('a long image is read in pieces, from any byte to any other', async () => {
   }
 });
 
-test('a bucket that is not there is refused, a store that is gone is waited for', async () => {
+test('a missing bucket is refused, a store that is down is waited for', async () => {
   const { message } = await failure(checkImageBucket('s3://nothing/images'));
   assert.match(message, /^--media s3:\/\/nothing\/images: the store answers 404: .*Check the name/);
   assert.is(await checkImageBucket('s3://waypost/images'), undefined);
@@ -85,7 +85,7 @@ function post(service: OwnService, name: string): Promise<Reply> {
   return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM } });
 }
 
-test('an image posted to one instance is served by another, as one of a folder is', async () => {
+test('an image posted to one instance is served by another, like one of a folder', async () => {
   const downloads = makeFolder();
   const flags = ['--media', 's3://waypost/shared', '--downloads', downloads];
   const [one, other] = [await startOwnService(flags), await startOwnService(flags)];
@@ -141,7 +141,7 @@ async function startFrom(path: string, idleMs = 60_000): Promise<Reloading> {
   return reloading;
 }
 
-test('an object is served, the next one, and no other', async () => {
+test('an object and its successor are served, but not one that is incomplete or deleted', async () => {
   await put('points.ndjson', markedLines(1));
   const { look, served, current, builds } = await startFrom('points.ndjson');
   assert.equal(served(), [1, countOf(1)]);
@@ -163,7 +163,7 @@ test('an object is served, the next one, and no other', async () => {
   assert.is(served()[0], 3);
 });
 
-test('of a prefix the newest whole object is served', async () => {
+test('the newest complete object of a prefix is served', async () => {
   await put('days/1.ndjson', markedLines(1));
   // consoles make such objects for folders
   await put('days/', '');
@@ -196,7 +196,7 @@ test('a checksum object that is never sent is given up, and asked for again', as
   await until('it is served', () => served()[0] === 2);
 });
 
-test('a download goes on behind what it has, unless the object is another', async () => {
+test('a download resumes where it broke off, unless the object has changed', async () => {
   const content = markedLines(1);
   await put('part', content);
   const store = await bucketStore(`s3://${Bucket}/part`);
@@ -210,7 +210,7 @@ test('a download goes on behind what it has, unless the object is another', asyn
   store.close?.();
 });
 
-test('a store that is gone leaves what is served, and is asked again', async () => {
+test('when the store is down, the old data stays served and the store is asked again', async () => {
   await put('gone.ndjson', markedLines(1));
   const { look, served, current } = await startFrom('gone.ndjson');
   await put('gone.ndjson', markedLines(2));
@@ -223,7 +223,7 @@ test('a store that is gone leaves what is served, and is asked again', async () 
   assert.is(served()[0], 2);
 });
 
-test('an address that is none is refused', async () => {
+test('an invalid address is refused', async () => {
   const options = { folder: makeFolder(), mode: 'off', pollMs: 0 } as const;
   for (const [address, why] of [
     ['s3://bucket', /expected s3:\/\/bucket\/key/],

@@ -58,7 +58,7 @@ async function getIn(also: () => void): Promise<void> {
   });
 }
 
-test('at the limit a new client takes the place of one that says nothing, not of one that asks', async () => {
+test('at the limit a new client takes the place of an idle one, not of an active one', async () => {
   await serve((_request, response) => response.end());
   const [active, ...idle] = await fill();
   for (let i = 0; i < LIMIT; i++) await getIn(() => active!.socket.write(REQUEST));
@@ -85,7 +85,7 @@ test('a client that waits for its answer stays', async () => {
   await until('it is answered', () => answersOf(waiting!) === 2);
 });
 
-test('many clients that wait for their answers do not hide those that say nothing', async () => {
+test('many clients that wait for their answers do not hide the idle ones', async () => {
   const held: (() => void)[] = [];
   const waiting = 100;
   await serve((_request, response) => held.push(() => response.end()), 1, waiting + LIMIT);
@@ -103,7 +103,7 @@ test('many clients that wait for their answers do not hide those that say nothin
   assert.ok(all.every(({ isClosed }) => !isClosed));
 });
 
-test('clients that have only just come stay, and the new one is turned away', async () => {
+test('clients that have only just connected stay, and a new one is turned away', async () => {
   await serve((_request, response) => response.end(), 60_000);
   const all = await fill();
   const late = join();
@@ -116,7 +116,7 @@ function haveElsewhere(elsewhere: number): void {
   counts[1] = elsewhere;
 }
 
-test('connections of other threads count', async () => {
+test('connections of other threads count towards the limit', async () => {
   await serve((_request, response) => response.end());
   haveElsewhere(LIMIT);
   const late = join();
@@ -158,7 +158,7 @@ async function start(answer: RequestListener) {
   };
 }
 
-test('a request that came while this thread stood still is answered, however late it is read', async () => {
+test('a request that arrived while the thread was blocked is answered after the drain began', async () => {
   const { port, drain: end } = await start((_request, response) => response.end('here'));
   const sent = sharedArray(Int32Array, 1);
   const workerData: ClientStart = { port, sent };
@@ -176,7 +176,7 @@ test('a request that came while this thread stood still is answered, however lat
   await ended;
 });
 
-test('an answer that was begun is sent to its end, however slowly it is taken', async () => {
+test('an answer that was begun is sent to its end, however slowly the client reads', async () => {
   const { port, drain: end } = await start((_request, response) => response.end(LARGE));
   const client = connect(port, '127.0.0.1');
   client.on('error', () => {});
@@ -196,7 +196,7 @@ test('an answer that was begun is sent to its end, however slowly it is taken', 
   await ended;
 });
 
-test('a service that leaves is not ready for a while, and answers', async () => {
+test('a service that shuts down is not ready, but answers for a while', async () => {
   const { get, port, stop } = await startOwnService(['--drain-delay', '1s']);
   assert.is((await get('/health/ready')).status, 200);
   let isStopped = false;

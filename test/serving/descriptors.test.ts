@@ -17,7 +17,7 @@ function serveWith(files: number, ...flags: string[]): Promise<Service> {
   return startService(given, {}, ['/bin/sh', '-c', `ulimit -n ${files}; exec "$0" "$@"`]);
 }
 
-limitedTest('more connections than files may be open end nothing', async () => {
+limitedTest('more connections than file descriptors do not harm the service', async () => {
   const { logs, port, get, ended, stop } = await serveWith(96);
   await until('it tells of its limit', () => logs.length === 2);
   assert.equal([logs[1]!['wanted'], logs[1]!['connections']], [20_000, 8]);
@@ -40,7 +40,7 @@ limitedTest('more connections than files may be open end nothing', async () => {
   assert.is(await ended, 0);
 });
 
-limitedTest('a limit that takes a few of the connections is no warning', async () => {
+limitedTest('a file limit that costs a few connections is not a warning', async () => {
   const { logs, stop } = await serveWith(296, '--max-connections', '250');
   // a warning would have been logged by now
   await stop();
@@ -49,7 +49,7 @@ limitedTest('a limit that takes a few of the connections is no warning', async (
   assert.equal(others.map(({ msg }) => msg).join(), 'closing,closed');
 });
 
-limitedTest('a limit that leaves no room for connections is refused', async () => {
+limitedTest('a file limit that leaves no room for connections is refused', async () => {
   const { message } = await failure(serveWith(88));
   assert.match(message, /ended with 1: waypost: The limit of 88 open files is too low.*ulimit -n/);
 });

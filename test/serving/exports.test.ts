@@ -68,7 +68,7 @@ function put(index: number): void {
   renameSync(`${snapshot}.next`, snapshot);
 }
 
-test('a reader that waits holds one piece, and gets all of it afterwards', async () => {
+test('a reader that pauses holds one piece, and gets the whole export afterwards', async () => {
   const answer = await open();
   await becomes('waypost_exports', 1);
   const { status } = await service.get('/rest/map_data_points/?page_size=1');
@@ -97,7 +97,7 @@ test('a reader that leaves frees its place; beyond the bound there is 503', asyn
   assert.is((await service.get(`${PATH}?bbox=24,60,25,61`)).status, 200);
 });
 
-test('a compressed export comes out as it is', async () => {
+test('a compressed export decompresses to the plain one', async () => {
   const plain = await service.get(PATH);
   const answer = await open({ 'Accept-Encoding': 'br, gzip' });
   assert.is(answer.headers['content-encoding'], 'gzip');
@@ -108,7 +108,7 @@ test('a compressed export comes out as it is', async () => {
   assert.is(parquet.headers['content-encoding'], undefined);
 });
 
-test('each export is of one state, and that of a third old one is ended, beside posts', async () => {
+test('each export has one state, and a third old generation ends the oldest exports', async () => {
   const posted: { readonly id: number; readonly sequence: number }[] = [];
   let isOver = false;
   const poster = (async () => {

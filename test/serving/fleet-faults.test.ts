@@ -37,7 +37,7 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   await assertSame([other, back], 3, 20, last);
 });
 
-fleet.check('without the database reads go on, and posts again when it is back', async () => {
+fleet.check('without the database reads go on; posts do when it is back', async () => {
   const address = await fleet.emptyDatabase();
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
   assert.is(await post(service, 'before'), 1);
@@ -81,7 +81,7 @@ fleet.check('a connection that is cut in the middle of a commit makes no point t
   assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
 });
 
-fleet.check('a wait for a standby that is cancelled is no confirmation', async () => {
+fleet.check('a cancelled wait for a standby does not confirm a post', async () => {
   const address = await fleet.emptyDatabase();
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '30s');
   const set = (value: string): Promise<unknown> =>
@@ -116,7 +116,7 @@ fleet.check('a wait for a standby that is cancelled is no confirmation', async (
   assert.equal(await keysIn(service, keys.length), keys.sort());
 });
 
-fleet.check('what waits for a lock in vain does not stay in the database', async () => {
+fleet.check('a batch that waits for a lock in vain leaves the database', async () => {
   const address = await fleet.emptyDatabase();
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
   await fleet.database.ask(async (sql) => {
@@ -139,7 +139,7 @@ fleet.check('what waits for a lock in vain does not stay in the database', async
   assert.equal(await keysIn(service, 1), ['key']);
 });
 
-fleet.check('tables that somebody edited stop posts, and reads go on', async () => {
+fleet.check('tables edited by hand stop posts, and reads go on', async () => {
   const service = await fleet.start(snapshot(), await fleet.emptyDatabase());
   for (const key of ['a', 'b', 'c']) await post(service, key);
   const before = await service.get(LIST);
@@ -170,7 +170,7 @@ fleet.check('tables that somebody edited stop posts, and reads go on', async () 
 });
 
 fleet.check(
-  'posts that a failover lost are not served any more, under a new name of the state',
+  'posts that a failover lost are not served any more, and the state has a new name',
   async () => {
     const address = await fleet.emptyDatabase();
     const instances = [
@@ -205,7 +205,7 @@ fleet.check(
   },
 );
 
-fleet.check('a start says what is wrong with the database, and never its password', async () => {
+fleet.check("a failed start names the database's fault, but not its password", async () => {
   const good = await fleet.emptyDatabase();
   const path = snapshot();
   const port = await listen(createServer((socket) => void socket.resume()));
@@ -253,7 +253,7 @@ async function failedOpening(
   return [await refusal(opening), logged];
 }
 
-fleet.check('a server that demands TLS gets it, and is known where that is asked for', async () => {
+fleet.check('a server that demands TLS gets it; its certificate can be verified', async () => {
   const { database } = fleet;
   await database.empty();
   await database.stop();

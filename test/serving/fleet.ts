@@ -16,7 +16,7 @@ let address: string;
 /** Two instances, which the first three tests share. */
 let pair: OwnService[];
 
-fleet.check('what one instance accepts, every one answers, byte for byte', async () => {
+fleet.check('a point that one instance accepts is in the answers of all', async () => {
   address = await fleet.emptyDatabase();
   pair = [await startInstance(path, address), await startInstance(path, address)];
   const posts = Array.from({ length: 60 }, (_, i) => post(pair[i % 2]!, `key-${i}`));
@@ -49,7 +49,7 @@ fleet.check('the same key on two instances at once makes one point', async () =>
   );
 });
 
-fleet.check('what follows posts goes on at once on an instance that is behind', async () => {
+fleet.check('a stream can be resumed on an instance that is behind', async () => {
   const [first, second] = pair as [OwnService, OwnService];
   let after = 0;
   for (let round = 0; round < 40; round++) {
@@ -67,7 +67,7 @@ function noteOf(id: number, comment: string): string {
 }
 
 fleet.check(
-  'two versions of a snapshot have all points once, and an id that both use moves once',
+  'two versions of a snapshot have all posts once, and a post with a taken id moves once',
   async () => {
     const address = await fleet.emptyDatabase();
     const paths = [snapshot(), snapshot(), snapshot()];
@@ -110,7 +110,7 @@ async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
 }
 
 fleet.check(
-  'posts that all snapshots have are removed by hand, and a snapshot without them is refused',
+  'posts that all snapshots hold can be pruned, and a snapshot without them is refused',
   async () => {
     const address = await fleet.emptyDatabase();
     const path = snapshot();

@@ -21,7 +21,7 @@ function open(snapshot: string, journal?: string, listenTimeout = 0) {
 
 test.before.each(() => void logs.splice(0));
 
-test('by default the journal stands beside the snapshot, and is none', async () => {
+test('by default the journal stands beside the snapshot; with none there is no journal', async () => {
   const folder = makeFolder();
   const file = join(folder, 'notes.ndjson');
   writeFileSync(file, '');
@@ -44,7 +44,7 @@ test('by default the journal stands beside the snapshot, and is none', async () 
   assert.equal(logs, []);
 });
 
-test('where none can be made beside the snapshot, points are only read, and the log says so once', async () => {
+test('where no journal can be made beside the snapshot, the service only reads, and logs that once', async () => {
   const folder = makeFolder();
   // a folder of the journal's name stops root, too
   mkdirSync(join(folder, 'waypost.journal'));
@@ -54,7 +54,7 @@ test('where none can be made beside the snapshot, points are only read, and the 
   assert.match(await refusal(asked), /: name another journal \(--journal FILE\), or/);
 });
 
-test('a journal that is there and cannot be written is not passed over', async () => {
+test('an existing journal that cannot be written is an error', async () => {
   const folder = makeFolder();
   // the name of the lock is too long, which stops root, too
   const snapshot = join(folder, 'n'.repeat(240));
@@ -80,7 +80,7 @@ test('a journal that another process owns is waited for, and then refused', asyn
   await (await second)!.close();
 });
 
-test('a start that fails ends the process, although it owns a journal by then', async () => {
+test('a failed start releases the journal and ends the process', async () => {
   const folder = makeFolder();
   const [bad, good] = [join(folder, 'bad'), join(folder, 'good')];
   const journal = join(folder, 'points.journal');

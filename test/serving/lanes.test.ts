@@ -74,7 +74,7 @@ test('a thread makes the answer, head and body, or its error', async () => {
   for (const answer of all) assert.equal(Buffer.from(answer.body), Buffer.from(body));
 });
 
-test('a thread that has another generation answers all of it from that', async () => {
+test('a thread with another generation answers all of the question from it', async () => {
   const second = generationOf('fedcba9876543210');
   const lanes = start();
   await lanes.serve(first);
@@ -85,7 +85,7 @@ test('a thread that has another generation answers all of it from that', async (
   assert.match(heads[0]!.etag, 'fedcba9876543210');
 });
 
-test('a question that nobody waits for is given up, be it waiting or under way', async () => {
+test('a question that nobody waits for is cancelled, whether it waits or runs', async () => {
   await one.serve(first);
   // an HTML page of 1,000 records takes several milliseconds
   const questions = Array.from({ length: 3 }, () => questionOf(first, { pageSize: 1000 }, 1));
@@ -94,7 +94,7 @@ test('a question that nobody waits for is given up, be it waiting or under way',
   assert.equal(await Promise.all(asked.map(statusOf)), [503, 503, undefined]);
 });
 
-test('beyond the bound a question gets 503, and those of others have their turn', async () => {
+test("beyond the bound a client's question gets 503, and other clients' questions have their turn", async () => {
   await one.serve(first);
   const asked = Array.from({ length: 300 }, () => one.ask(questionOf(first)));
   const other = one.ask({ ...questionOf(first), client: 'another' });
@@ -111,7 +111,7 @@ test('beyond the bound a question gets 503, and those of others have their turn'
   assert.ok(answered.indexOf('other') <= 2, answered.join());
 });
 
-test('a thread that dies takes its question with it and is replaced', async () => {
+test('a thread that dies fails its question and is replaced', async () => {
   await one.serve({ ...first, parts: {} as Generation['parts'] });
   assert.is(await statusOf(one.ask(questionOf(first))), 503);
   await one.serve(first);

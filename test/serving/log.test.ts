@@ -76,7 +76,7 @@ for (const [workers, run] of [
   assert.match(await onTerminal(args), /^\{"level":30,.*"msg":"serving"\}/m);
 });
 
-test('seconds are logged to the millisecond, those of a request to the microsecond', async () => {
+test('durations are logged to the millisecond, those of requests to the microsecond', async () => {
   const path = join(makeFolder(), 'points');
   writeFileSync(path, markedLines(1));
   const service = await startOwnService([
@@ -93,7 +93,7 @@ test('seconds are logged to the millisecond, those of a request to the microseco
   assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
 });
 
-test('no address at all, or none of this machine, is refused by name', async () => {
+test('an invalid address, or one of another machine, is refused by name', async () => {
   const none = /^Cannot listen on .*: no address is named; leave --host/;
   for (const [host, reason] of [
     ['', none],

@@ -29,7 +29,7 @@ for (const [name, start] of [
   });
 }
 
-test('what a thread asks itself is answered, but for what is wrong on purpose', async () => {
+test("the warm-up's requests succeed, except those that are wrong on purpose", async () => {
   const notes = scatterNotes(1, 500);
   const { dataset } = await engineOf(notes);
   const app = await startNotes(notes);

@@ -28,7 +28,7 @@ const snapshot = join(makeFolder(), 'points.waypost');
 
 await generateSnapshot({ points: POINTS, seed: 3, out: snapshot, print: () => {} });
 
-test('every scenario asks what the service answers with 200, and small boxes hold a page', async () => {
+test("every scenario's requests are answered with 200, and small boxes hold a page", async () => {
   const service = await startService(['--snapshot', snapshot]);
   const base = `http://127.0.0.1:${service.port}`;
   const places = await surveyPlaces(base, 60, 1);
@@ -54,7 +54,7 @@ test('a scenario that does not exist is refused with the names of those that do'
   assert.throws(() => scenarioOf('boxes'), /"boxes"; there are tiles, small-box/);
 });
 
-test('tiles are those of web maps', () => {
+test('tiles are numbered as in web maps', () => {
   assert.equal(tileAt(0.001, 0.001, 0), [0, 0]);
   assert.equal(tileAt(60.17, 24.94, 10), [582, 296]);
   assert.is(tileBox(0, 0, 0), '-180.000000,-85.051129,180.000000,85.051129');
@@ -97,7 +97,7 @@ test('a closed loop counts answers by kind', async () => {
   assert.ok(round.bytesPerRequest > 3);
 });
 
-test('all rivals of bench/query find what the engine finds, and one that does not is caught', async () => {
+test('all rivals of bench/query find what the engine finds, and a wrong one is caught', async () => {
   const engine = await loadEngine(snapshot);
   const rivals = buildRivals(engine.dataset, false);
   const cases = makeCases(engine, 1);
@@ -154,7 +154,7 @@ const MOST_HELD = 12;
 /** Tries: a pause of the machine, or code that V8 has yet to compile, must not be a finding. */
 const TIMES = 40;
 
-test('no random question holds a thread for long, on points laid out to be slow either', async () => {
+test('no random question holds a thread for long, not even on hostile data', async () => {
   const generated = await loadEngine(await nativeFile(MANY_POINTS));
   assert.equal(slowQuestions(generated.dataset, []), []);
   for (const { name, circles, times, make } of HOSTILE_DATA) {

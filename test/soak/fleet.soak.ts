@@ -23,7 +23,7 @@ testUnless(MISSING, `seed ${SEED}: ${ROUNDS} accidents lose and double nothing`,
 
 testUnless(
   MISSING,
-  'of two primaries the newer one is followed, and the older one never again',
+  'of two primaries instances follow the newer one, and never the older one again',
   async () => {
     const older = await startDatabase();
     const newer = await older.standby();

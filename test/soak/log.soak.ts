@@ -61,7 +61,7 @@ function servingProcess({ pid }: ChildProcess): number {
   return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
 }
 
-test('a log whose reader stands still keeps nobody waiting, and goes on when it reads', async () => {
+test('a log whose reader pauses delays no request, and goes on when it reads', async () => {
   const { child, service } = await start('pipe', '--workers', '2', '--access-log', '100');
   const long = `${LIST}&a=${'x'.repeat(15_000)}`;
   for (let i = 0; i < 150; i++) assert.is((await service.get(long)).status, 200);
@@ -78,7 +78,7 @@ test('a log whose reader stands still keeps nobody waiting, and goes on when it 
   assert.is(await dropped(service), lost);
 });
 
-test('a process that ends says its last words, and waits for no reader', async () => {
+test('a process that ends writes its last lines, but waits for no reader', async () => {
   const { child } = await start('pipe');
   const lines: string[] = [];
   child.kill('SIGTERM');
@@ -92,7 +92,7 @@ test('a process that ends says its last words, and waits for no reader', async (
   assert.equal(await once(deaf.child, 'exit'), [0, null]);
 });
 
-test('a log whose reader is gone is no reason to end', async () => {
+test('a log without a reader does not end the service', async () => {
   const { child, service } = await start('pipe', '--access-log', '100');
   child.stdout!.destroy();
   await until('lines are dropped', async () => {
@@ -136,7 +136,7 @@ function isError(answer: string, status: number): void {
   assert.match(answer, /\r\nContent-Type: application\/json\r\n/i);
 }
 
-test('200 clients that send a byte a second get 408, and nobody waits for them', async () => {
+test('200 clients that send a byte a second get 408, and delay nobody', async () => {
   const clients = Array.from({ length: 200 }, open);
   const head = `GET ${LARGE_LIST} HTTP/1.1\r\nHost: a\r\nX-Slow: ${'x'.repeat(100)}\r\n\r\n`;
   let sent = 0;
@@ -185,7 +185,7 @@ function openFileLimit(): { soft: number } {
   return { soft: soft === undefined || soft === 'unlimited' ? 10_500 : Number(soft) };
 }
 
-test('a polygon of as many places as there may be fits', async () => {
+test('the longest polygon fits into a request', async () => {
   const places = Array.from({ length: 1_000 }, (_, i) => {
     const angle = (i * Math.PI) / 500;
     const place = [-150 + 29 * Math.cos(angle), -40 + 29 * Math.sin(angle)];
@@ -197,7 +197,7 @@ test('a polygon of as many places as there may be fits', async () => {
   }
 });
 
-test('clients that do not read their answers are held apart from the others', async () => {
+test('clients that do not read their answers delay nobody', async () => {
   const request = `GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n`;
   const clients = Array.from({ length: 50 }, open);
   for (const { socket } of clients) {

@@ -76,7 +76,7 @@ function tileOf(page: Page, site: string, filter: string): Promise<void> {
 const OPEN = 'status=OPEN';
 const NEW = 'status=NEW&tags=Lighting';
 
-browserTest('the lines for MapLibre draw tiles, and then others', async (visitor, service) => {
+browserTest('the documented code for MapLibre draws tiles', async (visitor, service) => {
   const [code] = snippets('MapLibre', service);
   const [first, next] = code!.split(NEXT_FILTER);
   const html = MAPLIBRE.replace('// the code of the page', first!);
@@ -125,7 +125,7 @@ const DRAWN = `(() => {
   };
 })()`;
 
-browserTest('the lines for Leaflet draw tiles, and then others', async (visitor, service) => {
+browserTest('the documented code for Leaflet draws tiles', async (visitor, service) => {
   const [code] = snippets('Leaflet', service);
   const [first, next] = code!.split(NEXT_FILTER);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
@@ -171,7 +171,7 @@ const AT_CENTRE = `(() => {
   return { ids: found.map(({ feature }) => feature.props.id), color: pixel.join() };
 })()`;
 
-browserTest('the lines for Leaflet draw the list', async (visitor, service) => {
+browserTest('the documented code for Leaflet draws the list', async (visitor, service) => {
   const [, code] = snippets('Leaflet', service);
   const [address] = /\/rest\/[^']+/.exec(code!)!;
   const { features } = (await service.get(address)).json<{ features: unknown[] }>();
@@ -185,7 +185,7 @@ browserTest('the lines for Leaflet draw the list', async (visitor, service) => {
   });
 });
 
-browserTest('the lines for OpenLayers draw tiles, and then others', async (visitor, service) => {
+browserTest('the documented code for OpenLayers draws tiles', async (visitor, service) => {
   const [code] = snippets('OpenLayers', service);
   const [first, next] = code!.split(NEXT_FILTER);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];

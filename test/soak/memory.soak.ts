@@ -8,7 +8,7 @@ import { assert, failure, makeFolder, test } from '../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 
-test('blocks are full by points', async () => {
+test('blocks end at the limit of points', async () => {
   const path = join(makeFolder(), 'points');
   const count = 2 * MAX_BLOCK_POINTS + 1;
   const fd = openSync(path, 'w');
@@ -17,7 +17,7 @@ test('blocks are full by points', async () => {
   assert.equal(await countsOf(path), [MAX_BLOCK_POINTS, MAX_BLOCK_POINTS, 1]);
 });
 
-test('blocks are full by bytes', async () => {
+test('blocks end at the limit of bytes', async () => {
   const path = join(makeFolder(), 'points');
   const comment = 'é'.repeat(125_000);
   const lines = Array.from({ length: 150 }, (_, id) =>
@@ -50,12 +50,12 @@ for (const [name, rest] of Object.entries({ ...RESTS, 'msgpack array': 0 })) {
   });
 }
 
-test('what is beside the list of a JSON document takes no memory, but has its limit', async () => {
+test('JSON beside the records takes no memory, but is limited', async () => {
   const { message } = await failure(drain('json with much beside its list'));
   assert.match(message, /^what it has beside its records is longer than/);
 });
 
-test('a file that gunzips to far more than its size is read in pieces', async () => {
+test('a gzip file that expands to far more than its size is read in pieces', async () => {
   const path = join(makeFolder(), 'points.gz');
   const line = (id: number): Buffer => gzipSync(`${JSON.stringify({ ...VALID, id })}\n`);
   // gzip files may be concatenated: 100 MB of blank lines between two records

@@ -7,7 +7,7 @@ import { InputError } from '../../src/model/quote.js';
 import { frame, framesOf, readInPlace, refused, uint32, withSample } from '../support/native.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
-test('a file cut anywhere is refused, from its two ends alone', () =>
+test('a truncated file is refused by its two ends alone', () =>
   withSample(async (bytes, path) => {
     for (let length = 0; length < bytes.length; length++) {
       await refused(path, bytes.subarray(0, length), `cut at ${length}`);
@@ -18,7 +18,7 @@ test('a file cut anywhere is refused, from its two ends alone', () =>
     }
   }));
 
-test('a file that lost any one byte is refused', () =>
+test('a file without one of its bytes is refused', () =>
   withSample(async (bytes, path) => {
     for (let at = 0; at < bytes.length; at++) {
       const lost = Buffer.concat([bytes.subarray(0, at), bytes.subarray(at + 1)]);
@@ -37,7 +37,7 @@ test('2,000 flipped bits are refused', () =>
     }
   }));
 
-test('bytes behind the footer are refused', () =>
+test('bytes after the footer are refused', () =>
   withSample(async (bytes, path) => {
     const footer = framesOf(bytes).at(-1)!;
     for (const more of [Buffer.of(0), Buffer.from('\n'), footer, bytes]) {
@@ -62,7 +62,7 @@ test('frames swapped, repeated or left out are refused', () =>
     }
   }));
 
-test('lengths that lie take no memory', () =>
+test('wrong lengths take no memory', () =>
   withSample(async (bytes, path) => {
     const [header, columns, records, ...rest] = framesOf(bytes);
     const magic = bytes.subarray(0, 8);
@@ -79,7 +79,7 @@ test('lengths that lie take no memory', () =>
     assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024);
   }));
 
-test('objects that are no maps, or claim more than they have, are refused', () =>
+test('objects that are not maps, or claim more than they hold, are refused', () =>
   withSample(async (bytes, path) => {
     const frames = framesOf(bytes);
     const before = process.memoryUsage().rss;
@@ -113,7 +113,7 @@ test('objects that are no maps, or claim more than they have, are refused', () =
     assert.ok(process.memoryUsage().rss - before < 128 * 1024 * 1024);
   }));
 
-test('what is no native file is refused, by name', async () => {
+test('other files are refused, by name', async () => {
   const folder = makeFolder();
   const path = join(folder, 'x.waypost');
   await refused(path, Buffer.alloc(0), 'empty', /no native snapshot/);

@@ -52,7 +52,7 @@ const packed = await npm(source, ['pack', '--pack-destination', home]);
 const tarball = join(home, packed!.trim().split('\n').at(-1)!);
 await run('tar', ['-xzf', tarball, '-C', home]);
 
-test('documents of the package link only to what is in it', () => {
+test('documents of the package link only to files in it', () => {
   const folder = join(home, 'package');
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const documents = names.filter((name) => name.endsWith('.md'));

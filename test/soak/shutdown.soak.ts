@@ -82,7 +82,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   }
 }
 
-test('connections that are silent, idle, or ahead by hundreds of requests do not hold it up', async () => {
+test('silent connections, idle ones, and those with hundreds of requests do not delay the exit', async () => {
   for (const workers of ['1', '2']) {
     const service = await begin('--workers', workers);
     const silent = await opened(service.port);
@@ -101,7 +101,7 @@ test('connections that are silent, idle, or ahead by hundreds of requests do not
   }
 });
 
-test('a client that never reads, and one that never ends its request, are waited for only so long', async () => {
+test('clients that never read, or never end their request, delay the exit only for the timeout', async () => {
   for (const workers of ['1', '2']) {
     const service = await begin('--workers', workers, '--shutdown-timeout', '1s');
     const deaf = await opened(service.port);
@@ -130,7 +130,7 @@ test('a second signal changes nothing', async () => {
   assert.is(code, 0);
 });
 
-test('a signal while a new file is waited for or built ends it just as well', async () => {
+test('a signal also ends a service that waits for a new file or builds it', async () => {
   for (const settle of ['60s', '0']) {
     const service = await begin('--settle', settle, '--admin-token', 'secret');
     replaceFile(path, markedLines(settle === '0' ? 20_000 : 2));

@@ -43,7 +43,7 @@ function assertSameRecords(
   assert.equal([old!.length, now![at]], [now!.length, old![at]], label);
 }
 
-test('all points are still there, in order, in blocks that are full', () => {
+test('sorting keeps all points, in order, in full blocks', () => {
   for (const [count, blockPoints] of [
     [18, 5],
     [5_000, 333],
@@ -58,14 +58,14 @@ test('all points are still there, in order, in blocks that are full', () => {
   }
 });
 
-test('the same points make the same blocks, however they were cut, and sorted ones stay', () => {
+test('the same points make the same blocks, however they were divided; sorted ones stay as they are', () => {
   const before = blocks(20_000, 3_000);
   const sorted = [...sortBlocks(before)];
   assert.equal([...sortBlocks(before)], sorted);
   assert.equal([...sortBlocks(sorted)], sorted);
 });
 
-test('points that another writer put in order stay in it, whatever the size of its blocks', () => {
+test('points sorted by another writer keep their order, whatever the size of its blocks', () => {
   const notes = kdSorted(scatterNotes(SEED, 4_000));
   const parts = [1, 700, 4_000].map((to, i, all) => notes.slice(all[i - 1] ?? 0, to));
   const after = [...sortBlocks(parts.map((part) => blockOf(part.map(pointOf))))];
@@ -81,7 +81,7 @@ test('none, one and points all in one place need no sorting', () => {
   }
 });
 
-test('a block ends before its records are more than the format allows', () => {
+test("a block ends before its records exceed the format's limit", () => {
   const long = Array.from({ length: 300 }, (_, i) =>
     point({ id: i + 1, lon: (i * 77) % 180, lat: i % 90, comment: 'x'.repeat(262_142 - 250) }),
   );

@@ -23,7 +23,7 @@ writeFileSync(path, markedLines(1));
 /** A service that occupies a port. */
 const other = await startService(['--snapshot', path]);
 
-test('a process that dies again and again is tried again, and a signal ends that at once', async () => {
+test('a process that dies repeatedly is restarted each time, until a signal', async () => {
   const fragile = join(makeFolder(), 'points');
   writeFileSync(fragile, markedLines(1));
   const service = await startService(['--snapshot', fragile, '--workers', '2']);
@@ -54,7 +54,7 @@ function launch(node: string, port: number) {
   return { child, named: (name: string) => linesOf({ logs }, name) };
 }
 
-test('what cannot be started for a while is tried again', async () => {
+test('a process that cannot be started for a while is tried again', async () => {
   // a copy of Node, which can be removed
   const node = join(makeFolder(), 'node');
   copyFileSync(process.execPath, node);
@@ -120,7 +120,7 @@ function isZombie(pid: number): boolean {
   return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 }
 
-test('what cannot begin exits with 1 and one message', async () => {
+test('a start that fails exits with 1 and one message', async () => {
   const bad = join(makeFolder(), 'bad');
   writeFileSync(bad, 'garbage\n');
   const taken = String(other.port);
@@ -163,7 +163,7 @@ function linesOf(
   return logs.filter(({ msg }) => msg === name);
 }
 
-test('a thread that dies takes its process along, which is replaced', async () => {
+test('a thread that dies ends its process, which is replaced', async () => {
   const folder = makeFolder();
   const service = await begin(folder);
   killThread(folder, 'thread-1');
@@ -177,7 +177,7 @@ test('a thread that dies takes its process along, which is replaced', async () =
   assert.is((await service.get('/health/ready')).status, 200);
 });
 
-test('a thread that is busy is waited for, and counted', async () => {
+test('a busy thread is waited for, and counted', async () => {
   const folder = makeFolder();
   const occupied = occupy(folder, 'thread-1');
   const child = fork(LATE_THREAD, { env: { ...process.env, ...faultEnvironment(folder) } });
@@ -190,7 +190,7 @@ test('a thread that is busy is waited for, and counted', async () => {
   assert.equal(told, ['behind: 1', 'behind: 0']);
 });
 
-test('while the main thread is stuck, the others tell what they know', async () => {
+test('while the main thread hangs, the others report what they know', async () => {
   const folder = makeFolder();
   const service = await begin(folder);
   await until('both threads serve', async () => {

@@ -57,7 +57,7 @@ async function allServe(points: number): Promise<void> {
   });
 }
 
-test('all threads answer, and whichever is asked speaks for all', async () => {
+test('all threads answer, and each reports for all', async () => {
   await reachAll();
   await allServe(countOf(mark));
   const begun = service.logs.find(({ msg }) => msg === 'serving')!;
@@ -77,7 +77,7 @@ test('all threads answer, and whichever is asked speaks for all', async () => {
   assert.ok(open.reduce((sum, one) => sum + one) >= lines.length, `${open}`);
 });
 
-test('all switch to a new snapshot, by event, by signal and by hand', async () => {
+test('all threads switch to a new snapshot, by event, by signal and by request', async () => {
   replaceFile(path, markedLines(++mark));
   await allServe(countOf(mark));
   replaceFile(path, markedLines(++mark));
@@ -92,7 +92,7 @@ test('all switch to a new snapshot, by event, by signal and by hand', async () =
   assert.equal([...(await countsOfAll())], [countOf(mark)], 'all had switched before it answered');
 });
 
-test('a bad file is stale wherever one asks', async () => {
+test('after a bad file every thread reports stale data', async () => {
   const stale = async (): Promise<boolean[]> =>
     (await askAll('/health/ready')).map((reply) => reply.json<{ stale: boolean }>().stale);
   replaceFile(path, 'garbage\n');
@@ -163,7 +163,7 @@ test('a process killed under load is replaced at once, on the same port', async 
   await allServe(countOf(mark));
 });
 
-test('a thread that cannot serve is heard of', async () => {
+test('a thread that cannot serve is reported', async () => {
   const child = fork(LATE_THREAD, [SOCKET_THAT_IS_NONE]);
   const told: unknown[] = [];
   child.on('message', (message) => told.push(message));

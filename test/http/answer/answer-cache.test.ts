@@ -25,7 +25,7 @@ function key(target: string, hash = 5): AnswerKey {
   return { origin: 'http://a', target, accept: undefined, coding: undefined, hash };
 }
 
-test('an answer is wanted when it is asked for again, and kept', () => {
+test('an answer is cached when it is asked for a second time', () => {
   const cache = new AnswerCache(100_000);
   assert.not(cache.wants(key('/a')));
   assert.ok(cache.wants(key('/a')));
@@ -36,7 +36,7 @@ test('an answer is wanted when it is asked for again, and kept', () => {
   assert.is(cache.get('one', key('/a', 6)), undefined);
 });
 
-test('answers that come too fast to stay are not kept, until time has passed', () => {
+test('answers that would soon be evicted are not cached, until time has passed', () => {
   let time = 0;
   const cache = new AnswerCache(100_000, () => time);
   const isWanted = (name: string): boolean => {
@@ -60,7 +60,7 @@ test('answers that come too fast to stay are not kept, until time has passed', (
   assert.not(isWanted('dddd'));
 });
 
-test('a key with the same hash is another one', () => {
+test('keys with the same hash are told apart', () => {
   const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.keep('one', key('/a'), answer(10));
@@ -71,7 +71,7 @@ test('a key with the same hash is another one', () => {
   assert.ok(cache.get('one', key('/a')));
 });
 
-test('the hash of a key is of all that is in it', () => {
+test('the hash depends on all of a key', () => {
   const hashes = new Set<number>();
   const add = (...parts: Parameters<typeof answerKey>): void => {
     const { hash } = answerKey(...parts);
@@ -88,7 +88,7 @@ test('the hash of a key is of all that is in it', () => {
   assert.is(hashes.size, 27);
 });
 
-test('another state empties it, and what was asked for often is kept at once', () => {
+test('another state empties the cache, and popular answers are cached again at once', () => {
   const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.wants(key('/a'));
@@ -98,7 +98,7 @@ test('another state empties it, and what was asked for often is kept at once', (
   assert.is(cache.get('one', key('/a')), undefined);
 });
 
-test('an answer that took so long that another state is served is not kept', () => {
+test('an answer of a state that is not served any more is not cached', () => {
   const cache = new AnswerCache(100_000);
   cache.get('one', key('/a'));
   cache.get('two', key('/a'));
@@ -106,7 +106,7 @@ test('an answer that took so long that another state is served is not kept', () 
   assert.is(cache.get('two', key('/a')), undefined);
 });
 
-test('bytes are bounded, and 0 keeps nothing', () => {
+test('bytes are bounded, and 0 caches nothing', () => {
   const cache = new AnswerCache(100_000);
   const keys = Array.from({ length: 10 }, (_, i) => key('/a', i));
   cache.get('one', keys[0]!);
@@ -122,7 +122,7 @@ const [one, other] = [1, 2].map((low) => {
   return answerKey({ low, high: 0 }, 'a', '/', undefined, undefined);
 });
 
-test('who asks for what is being made is called when it is kept, or its response has ended', () => {
+test('requests that wait for an answer are called when it is cached, or its response has closed', () => {
   const joins = new Joins();
   const called: string[] = [];
   const join = (key = one!, name = 'a'): boolean => joins.join(key, () => called.push(name));

@@ -43,7 +43,7 @@ test('If-None-Match names a tag by the rules of HTTP, and one answer leaves no t
   }
 });
 
-test('settings that change answers change what their tags begin with', () => {
+test('settings that change answers change the prefix of their tags', () => {
   const origin = { publicUrl: undefined, trustProxy: false, allowedHosts: ['*'] };
   const tagOf = (settings: object) => spellHash(seedOf(settings as Context));
   const plain = { zone: { name: 'UTC' }, origin, maxPageBytes: 8 };
@@ -58,7 +58,7 @@ test('settings that change answers change what their tags begin with', () => {
   assert.is(tagOf({ ...plain }), seeds[0]);
 });
 
-test('texts that differ in one character have tags that differ', () => {
+test('texts that differ in one character have different tags', () => {
   const seed = { low: -5, high: 2 ** 31 - 1 };
   const texts = Array.from({ length: 20_000 }, (_, i) => `/rest/?page=${i}`);
   const tags = new Set(texts.map((text) => spellHash(hashText(text, seed))));
@@ -68,7 +68,7 @@ test('texts that differ in one character have tags that differ', () => {
   assert.not(tags.has(other), 'what it begins with counts');
 });
 
-test('every bit of a hash is spelled', () => {
+test('every bit of a hash changes its text', () => {
   const spelled = new Set([spellHash({ low: 0, high: 0 })]);
   for (let bit = 0; bit < 32; bit++) {
     spelled.add(spellHash({ low: (1 << bit) >>> 0, high: 0 }));
@@ -127,7 +127,7 @@ test('an answer has the bytes that Node itself would send', async () => {
 
 const KIB = 1024;
 
-test('memory that was given back is taken again, the last first, for pages of about the size', () => {
+test('returned buffers are reused, the last first, for pages of about the same size', () => {
   const buffers = new PageBuffers();
   const [first, second] = [buffers.take(20 * KIB), buffers.take(29_000)];
   assert.is(first.length, 20 * KIB);
@@ -144,7 +144,7 @@ test('memory that was given back is taken again, the last first, for pages of ab
   assert.ok(buffers.take(32 * KIB).buffer !== first.buffer);
 });
 
-test('pages without a byte and large ones are fine, and large ones are not kept', () => {
+test('empty and large pages get buffers, and large buffers are not kept', () => {
   const buffers = new PageBuffers();
   assert.is(buffers.take(0).length, 0);
   const large = buffers.take(5_000 * KIB);
@@ -172,7 +172,7 @@ function askLazily(port: number, paths: readonly string[]): Line {
   return line;
 }
 
-test('clients that read late get what they asked for, whoever else was answered meanwhile', async () => {
+test('clients that read late get their own answers, though buffers are reused', async () => {
   const count = 2_000;
   // no answer is kept, so that all are written to memory that is used again
   const service = await startNotes(scatterNotes(37, count));

@@ -41,7 +41,7 @@ test('answers wait for the end of the turn, and are sent in order', async () => 
   assert.equal(sent, [1, 2, 3, 4]);
 });
 
-test('eight wait for no more', async () => {
+test('eight answers are sent at once', async () => {
   const { put, sent } = start();
   for (let i = 1; i <= 7; i++) put(i);
   assert.equal(sent, []);
@@ -53,7 +53,7 @@ test('eight wait for no more', async () => {
   assert.equal(sent, [1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
 
-test('when the first has waited long, the next does not wait', () => {
+test('when the first answer has waited long, the next one is sent at once', () => {
   const { put, sent } = start(50);
   put(1);
   const until = performance.now() + 60;
@@ -62,7 +62,7 @@ test('when the first has waited long, the next does not wait', () => {
   assert.equal(sent, [1, 2]);
 });
 
-test('one that cannot be sent keeps no other back', async () => {
+test('an answer that cannot be sent does not keep others back', async () => {
   const { put, sent, failed } = start();
   for (const number of [1, -2, 3]) put(number);
   await turn();
@@ -77,7 +77,7 @@ test('one that cannot be sent keeps no other back', async () => {
   );
 });
 
-test('what is put in while others are sent is sent as well', async () => {
+test('answers added while others are sent are sent, too', async () => {
   const sent: string[] = [];
   const outbox = createOutbox();
   const put = (answer: string): void =>

@@ -20,7 +20,7 @@ test('the links of a first, a middle and a last page, whose first is named witho
   assert.equal(linksOf('page=last', 3, 3), [null, '/?page=2']);
 });
 
-test('names are compared by code points, before they are encoded', () => {
+test('names are sorted by code points, before they are encoded', () => {
   // U+10000 is above U+FFFD, but its first UTF-16 unit is not
   const high = encodeURIComponent('\u{10000}');
   const replaced = encodeURIComponent('\ufffd');

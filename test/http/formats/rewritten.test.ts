@@ -92,7 +92,7 @@ test('a Feature has id, place and properties of its record', () => {
   }
 });
 
-test('values that are no JSON do no harm', () => {
+test('values that are not JSON do no harm', () => {
   const write = [createProjection(RECORD_KEYS), createProjection(['tags']), createFeatureWriter()];
   for (const { stored } of RECORDS) {
     const bytes = Buffer.from(stored);

@@ -36,7 +36,7 @@ test('any text shows as itself, in an element and in an attribute', () => {
   );
 });
 
-test('markup, lists, numbers and nothing stand in templates as they are', () => {
+test('templates insert markup, lists and numbers unchanged, and nothing for undefined', () => {
   const inner = html`<i>${'<'}</i>`;
   assert.is(
     html`${inner}${[1, inner, '&']}${undefined}${false}`.text,
@@ -123,7 +123,7 @@ function page(records: readonly string[]): Page {
   return { title: 'Points', list, records: jsonRecords(records) };
 }
 
-test('a page costs what its records do, and one that costs too much is not begun', () => {
+test('a page is charged by its records, and one over the budget is not begun', () => {
   const record = JSON.stringify({ id: 1, comment: 'x'.repeat(256) });
   const large = page(Array.from({ length: 1000 }, () => record));
   const meter = new Meter(1e6);
@@ -149,7 +149,7 @@ test('the headers are shown', () => {
   assert.match(render(page([])), '<b>HTTP 200 OK</b>\n<b>Allow:</b> GET\n\n{');
 });
 
-test('the form for a point is offered where anybody may post, and nowhere else', () => {
+test('the form for a point is shown only where anybody may post', () => {
   const subject = { ...PLAIN_SUBJECT, isPoints: true };
   const pageOf = (posting: PostingBy): string => {
     const format = pageFormat({ ...PLAIN_SITE, posting, prefix: '/x' }, subject, []);
@@ -167,7 +167,7 @@ const folder = makeFolder();
 const app = await startApp({ generation: undefined as never });
 const assets = new Assets('');
 
-test('every static file is served, under an address that never changes its content', async () => {
+test('every static file is served, under an address whose content never changes', async () => {
   for (const [name, path] of PATHS) {
     const url = assets.url(name);
     const [, version] = /^\/static\/([0-9a-f]{12})\/[\w.-]+$/.exec(url)!;
@@ -196,12 +196,12 @@ test('every static file is served, under an address that never changes its conte
   }
 });
 
-test('the outlines of land are what their script prints', async () => {
+test('the script prints the outlines of land', async () => {
   const file = readFileSync(PATHS.get('land.json')!, 'utf8');
   assert.ok((await printedBy('data/make-land.js')) === file);
 });
 
-test('there is nothing else there, whatever the address', async () => {
+test('other addresses of static files get 404', async () => {
   const url = assets.url('page.css');
   const folder = url.slice(0, -'/page.css'.length);
   const wrong = [
@@ -220,7 +220,7 @@ test('there is nothing else there, whatever the address', async () => {
   assert.is(posted.headers.allow, 'GET, HEAD, OPTIONS');
 });
 
-test('all addresses change with any of the files, and links of a script stay as they are', () => {
+test('all addresses change with any file, and imports of scripts stay unchanged', () => {
   const paths = new Map(['first.js', 'second.js'].map((name) => [name, join(folder, name)]));
   const link = "import { a } from './second.js';\n";
   writeFileSync(paths.get('first.js')!, link);

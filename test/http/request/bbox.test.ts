@@ -67,7 +67,7 @@ function spanOf(left: number, right: number): number {
   return left <= right ? right - left : modulo(right - left);
 }
 
-test('a point is inside if its meridian lies in the span, whatever its number', () => {
+test('a point is inside if its meridian lies in the span, however it is numbered', () => {
   const point = fc.oneof(
     fc.record({ at: fc.integer({ min: -HALF, max: HALF }) }),
     fc.record({ beside: fc.constantFrom('left', 'right'), by: fc.integer({ min: -1, max: 1 }) }),
@@ -108,7 +108,7 @@ function rings(text: string): number[][] {
   return polygon.rings.map((ring) => Array.from(ring, (at) => at / 1e8));
 }
 
-test('places are read in pairs, rounded to the decimals of points, and closed or not', () => {
+test('places are read in pairs, rounded like points, in closed and open rings', () => {
   assert.equal(rings('1,2;3,4;5,-6'), [[1, 2, 3, 4, 5, -6]]);
   assert.equal(rings(' 1 , 2 ; 3,4; 5e0,-.6e1'), [[1, 2, 3, 4, 5, -6]]);
   assert.equal(rings('0,0;1,0;1,1;0,0'), [[0, 0, 1, 0, 1, 1]]);
@@ -141,7 +141,7 @@ test('a closed ring is the same as an open one, wherever on the world its places
   }
 });
 
-test('a polygon across the antimeridian begins within ±180 and goes on beyond', () => {
+test('a polygon across the antimeridian begins within ±180 and continues beyond', () => {
   const fiji = [[170, -20, 190, -20, 190, -10, 170, -10]];
   for (const text of [
     '170,-20;-170,-20;-170,-10;170,-10',
@@ -165,7 +165,7 @@ test('a polygon across the antimeridian begins within ±180 and goes on beyond',
   ]);
 });
 
-test('what is no polygon is told with the number of the place', () => {
+test('the error of a bad polygon has the number of the place', () => {
   const many = (count: number): string => Array.from({ length: count }, () => '1,2').join(';');
   for (const [text, reason] of [
     ['1,2', 'the ring has one place'],

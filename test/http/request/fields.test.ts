@@ -20,7 +20,7 @@ function problemsOf(value: unknown): Readonly<Record<string, readonly string[]>>
   return assert.unreachable(JSON.stringify(value).slice(0, 200)) as never;
 }
 
-test('a draft has eight digits, a trimmed comment and tags, and nothing that the service sets', () => {
+test('a draft has eight digits, a trimmed comment and tags, and no fields that the service sets', () => {
   assert.equal(
     draftOf({ ...PLACE, comment: ' a\nb ', tags: [' x ', 1, 2.5], id: 5, status: 'OPEN' }),
     {
@@ -37,7 +37,7 @@ test('a draft has eight digits, a trimmed comment and tags, and nothing that the
   for (const image of [null, '']) assert.not('problems' in draftOf({ ...PLACE, image }));
 });
 
-test('each field that is wrong is named with what is wrong', () => {
+test('each wrong field is named with its error', () => {
   const required = ['This field is required.'];
   assert.equal(problemsOf({}), { lat: required, lon: required });
   const cases: [given: object, field: string, text: string | RegExp][] = [
@@ -79,12 +79,12 @@ test('each field that is wrong is named with what is wrong', () => {
   });
 });
 
-test('a field that is wrong in many ways is told of some, and how many more there are', () => {
+test('a field with many errors lists some, and the number of the rest', () => {
   const { tags } = problemsOf({ ...PLACE, tags: Array(100).fill([]) });
   assert.equal(tags!.slice(9), ['Item 9: Not a valid string.', '… and 90 more.']);
 });
 
-test('what is too deep, or has too much in it, is not parsed', () => {
+test('JSON that is too deep or has too many values is not parsed', () => {
   const deep = (levels: number): Buffer =>
     Buffer.from(`{"lat":"\\\\\\"[[[","x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
   assert.is(parseJsonBody(deep(31)).kind, 'json');
@@ -102,7 +102,7 @@ test('what is too deep, or has too much in it, is not parsed', () => {
   assert.is(status, 413);
 });
 
-test('what is no object at all is told by its type', () => {
+test('the error of a body that is not an object names its type', () => {
   const types: [unknown, string][] = [
     [[], 'list'],
     ['x', 'str'],
@@ -118,7 +118,7 @@ test('what is no object at all is told by its type', () => {
   assert.equal(problemsOf(null), { non_field_errors: ['No data provided'] });
 });
 
-test('of a form the last value of a field counts, and all tags do', () => {
+test('in a form the last value of a field counts, and every tag', () => {
   const body = parseFormBody(
     Buffer.from('lat=1&lat=2&lon=+3&comment=%C3%A4+b&tags=x&tags=y&other=1'),
   );
@@ -151,7 +151,7 @@ test('JSON may be empty or begin with a byte order mark; else it must be JSON in
 const kindOf = (type: string | undefined, coding: string | undefined): string =>
   kindOfBody({ 'content-type': type, 'content-encoding': coding }, POST_KINDS);
 
-test('a type, a character set or a coding that is not read is refused by its name', () => {
+test('an unsupported media type, character set or coding is refused by name', () => {
   assert.is(kindOf('Application/JSON ; charset="UTF-8"', 'identity'), 'json');
   assert.is(kindOf('multipart/form-data; boundary=x', undefined), 'multipart');
   const cases: [type: string | undefined, coding: string | undefined, detail: string][] = [

@@ -71,7 +71,7 @@ function sha256(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-test('fields come in their order, and the file of an image as a file', async () => {
+test('fields keep their order, and an image becomes a file', async () => {
   const image = Buffer.from(Array.from({ length: 150_000 }, (_, index) => (index * 7) % 256));
   const reply = await post([
     ...[part('lat', '60.1'), part('tags', 'a'), part('image', image, 'Näkymä.jpg', 'image/jpeg')],
@@ -100,7 +100,7 @@ test('a form without a chosen file has no image, and one without a name has one'
   assert.equal(text.json(), { fields: [['image', ['no file']]] });
 });
 
-test('a part that calls itself JSON is text all the same', async () => {
+test('a part of type JSON is text all the same', async () => {
   const reply = await post([
     part('lat', '60.1', undefined, 'application/json'),
     part('tags', '["a", "b"]', undefined, 'application/json'),
@@ -113,7 +113,7 @@ test('a part that calls itself JSON is text all the same', async () => {
   });
 });
 
-test('an image of the most bytes is taken, and one of a byte more is not', async () => {
+test('an image of the largest size is accepted, and one byte more is not', async () => {
   const most = await post([part('image', Buffer.alloc(MAX_BYTES), 'x.jpg')]);
   assert.is(most.status, 200);
   const more = await post([part('image', Buffer.alloc(MAX_BYTES + 1), 'x.jpg'), part('lat', '1')]);
@@ -157,7 +157,7 @@ test('too much of anything gets 413', async () => {
   }
 });
 
-test('a body that is none is refused as one', async () => {
+test('a malformed form is refused', async () => {
   const image = part('image', 'bytes', 'x.jpg');
   for (const end of ['', '--XX', '--XX\r\nContent-Disp']) {
     const { status, text } = await post([image], '/with', end);
@@ -185,7 +185,7 @@ test('an instance without a folder for images refuses them and reads the rest', 
   assert.equal(none.json(), { fields: [['lat', ['1']]] });
 });
 
-test('a client that leaves takes its image with it', async () => {
+test('the upload of a client that leaves is removed', async () => {
   const body = part('image', 'x'.repeat(50_000), 'x.jpg');
   const socket = connect(port, '127.0.0.1');
   socket.write(
@@ -200,7 +200,7 @@ test('a client that leaves takes its image with it', async () => {
   await until('the upload is gone', () => files()[0] === EMPTY[0]);
 });
 
-test('a body of a connection that was closed before anybody listened broke off', async () => {
+test('a connection that closes before its body is read is a broken body', async () => {
   let told: unknown;
   const server = createServer((request) => {
     // as for a request that waited for earlier ones
@@ -217,7 +217,7 @@ test('a body of a connection that was closed before anybody listened broke off',
   assert.equal(told, { detail: 'The body broke off.' });
 });
 
-test('a body that has come before anybody listened is taken whole, up to the bound of others', async () => {
+test('a body that arrived before it is read is complete, within the usual bound', async () => {
   let told: unknown;
   const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, (request) => {
     until('it is there', () => request.complete)

@@ -77,7 +77,7 @@ test('a format is chosen by what a client accepts', () => {
   }
 });
 
-test('the version of a type that has some is a demand', () => {
+test('a version parameter must match the version of the type', () => {
   const type = 'application/vnd.oai.openapi+json';
   const versions = new Negotiation([JSON_FORMAT, OPENAPI, OPENAPI_30]);
   const accepted = versions.accepted.bind(versions);
@@ -96,14 +96,14 @@ test('the version of a type that has some is a demand', () => {
   assert.is(nameOf(`${type};version=3.0, ${alternative}, application/json`), 'openapi30');
 });
 
-test('the format parameter names a format, or none where it is empty', () => {
+test('the format parameter names a format; an empty one is ignored', () => {
   assert.is(named('json')?.name, 'json');
   assert.is(named('api')?.name, 'html');
   assert.is(named(''), undefined);
   assert.is(named(undefined), undefined);
 });
 
-test('an unknown format is not found, and the error names those that there are', () => {
+test('an unknown format gets 404, and the error names the known ones', () => {
   for (const text of ['xml', 'JSON', 'html', ' json', 'geojson', '__proto__']) {
     const error = thrownBy(HttpError, () => named(text));
     assert.is(error.status, 404);

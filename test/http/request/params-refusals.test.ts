@@ -112,7 +112,7 @@ for (const [what, { names, values, says }] of Object.entries(REFUSED)) {
   });
 }
 
-test('a text says what came, what is wrong with it, what was expected, and an example', () => {
+test('an error has the value, what is wrong with it, what was expected, and an example', () => {
   assert.is(
     textOf('created_at_after=x'),
     'Got "x": needs a date and a time with an optional offset, such as 2023-05-01T12:00:00Z. ' +
@@ -129,14 +129,14 @@ test('a text says what came, what is wrong with it, what was expected, and an ex
   assert.match(long, `Got "${'😀'.repeat(30)}…": `);
 });
 
-test('the values of a list are counted over all parameters of its name', () => {
+test('values of a list are counted over all parameters of the same name', () => {
   const half = MANY.slice(0, MANY.length / 2);
   for (const name of LISTS) {
     assert.match(refusal(`${name}=${half}1&${name}=${MANY}`).message, 'more than 1000 values');
   }
 });
 
-test('a page that cannot exist is not found, an empty one included', () => {
+test('a page that cannot exist gets 404, an empty value included', () => {
   const bad = [
     ...['0', '-1', '-0', 'abc', '1.0', '1e1', '0x1', '%2B', '%2B%2B2', '2+3', 'LAST', '%20last'],
     ...['', '%20', '1_0', '%D9%A2', '9007199254740992', '9'.repeat(400)],
@@ -148,7 +148,7 @@ test('a page that cannot exist is not found, an empty one included', () => {
   }
 });
 
-test('all wrong parameters are named at once, before a page that cannot exist', () => {
+test('all wrong parameters are reported at once, before a page that cannot exist', () => {
   const error = refusal('bbox=1&coordinates=2&ordering=3&page_size=x&created_at_after=5&page=0');
   assert.is(error.status, 400);
   assert.equal(Object.keys(error.body).sort(), [
@@ -159,7 +159,7 @@ test('all wrong parameters are named at once, before a page that cannot exist', 
   thrownBy(NotFound, refused('page=0'));
 });
 
-test('every parameter of the table is looked at', () => {
+test('every parameter of the table is checked', () => {
   for (const { name } of POINTS_PARAMETERS) {
     if (name === 'format') continue;
     thrownBy(HttpError, () => parsePointsQuery([{ name, value: '\0' }], UTC));

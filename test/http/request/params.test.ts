@@ -98,7 +98,7 @@ for (const [name, cases] of Object.entries(FILTERS)) {
   });
 }
 
-test('times without an offset stand in the zone of the service', async () => {
+test('times without an offset are in the zone of the service', async () => {
   const pairs = parseQueryString('created_at_after=2023-05-01T12:00:00');
   const query = parsePointsQuery(pairs, await openTimeZone('Europe/Helsinki'));
   assert.is(query.filters.createdAt?.after, micros('2023-05-01T09:00:00Z'));
@@ -123,7 +123,7 @@ test('an order, a page and its size', () => {
   }
 });
 
-test('the notifications know pages only', () => {
+test('notifications accept only parameters of pages', () => {
   const pairs = parseQueryString('page=2&page_size=5&format=api&bbox=x&ordering=x');
   assert.equal(parsePageQuery(pairs), { page: 2, pageSize: 5 });
   assert.equal(parsePageQuery([]), { page: 1, pageSize: 100 });
@@ -145,7 +145,7 @@ const NO_DECIMALS = [
   ...['१', '1;2'],
 ];
 
-test('decimals: plain ones, some that take a closer look, what is none, too few, too many', () => {
+test('decimals: plain ones, long ones, invalid ones, too few, too many', () => {
   const [long, large] = ['0.1234567890123456789', '9007199254740993'];
   const cases: [text: string, count: number, found: ReturnType<typeof parseDecimals>][] = [
     ['60.17,-24.94,1000', 3, [60.17, -24.94, 1000]],
@@ -169,7 +169,7 @@ test('decimals: plain ones, some that take a closer look, what is none, too few,
   assert.ok(Object.is(parseDecimals('-0.0', ['a'])[0], 0));
 });
 
-test('the double nearest to any decimal, as Number has it', () => {
+test('any decimal becomes the nearest double, like by Number', () => {
   const random = new Random(5, 'point');
   for (let round = 0; round < 20_000; round++) {
     const digits = Array.from({ length: 1 + random.int(17) }, () => random.int(10)).join('');

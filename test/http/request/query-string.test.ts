@@ -68,7 +68,7 @@ for (const [name, cases] of Object.entries(CASES)) {
   });
 }
 
-test('last takes the last of a name', () => {
+test('last gives the last value of a name', () => {
   const pairs: Pair[] = parseQueryString('a=1&b=2&a=3&c');
   assert.is(last(pairs, 'a'), '3');
   assert.is(last(pairs, 'b'), '2');
@@ -119,7 +119,7 @@ function countOf({ clusters = [], points = [] }: ReturnType<typeof decodeTile>):
   return clusters.reduce((sum, one) => sum + Number(one.properties['point_count']), points.length);
 }
 
-test('commas separate, but for those behind a backslash', () => {
+test('commas separate, except after a backslash', () => {
   for (const [list, values] of [
     ['a', ['a']],
     ['a,b', ['a', 'b']],
@@ -134,7 +134,7 @@ test('commas separate, but for those behind a backslash', () => {
   }
 });
 
-test('a list is split into the values that it was made of', () => {
+test('a list is split into the values that it was joined from', () => {
   for (let i = 0; i < 1_000; i++) {
     const values = Array.from({ length: 1 + random.int(4) }, randomText);
     assert.equal(splitList(joinList(values)), values);

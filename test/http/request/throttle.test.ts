@@ -49,7 +49,7 @@ for (const since of [0, 2 ** 31 - 30_000, 5e11]) {
   });
 }
 
-test('clients do not hinder each other, and 0 hinders nobody', () => {
+test('clients are limited separately, and 0 limits nobody', () => {
   const { take } = start(2);
   let hindered = 0;
   for (let i = 0; i < 5_000; i++) hindered += 2 - take(`10.0.${i >> 8}.${i & 255}`, 2)[0];
@@ -68,7 +68,7 @@ test('a client is an IPv4 address, or a network of 64 bits', () => {
   assert.is(networkOf(''), '');
 });
 
-test('a proxy may write the address of a client in any way, which makes no other client of it', () => {
+test('a client stays the same however a proxy writes its address', () => {
   const cases: [header: string, client: string][] = [
     ['198.51.100.9, 192.0.2.1:50123', '192.0.2.1'],
     ['192.0.2.1', '192.0.2.1'],
