@@ -79,23 +79,18 @@ export function createFeatureWriter(
   const ending = Buffer.from(`}${after}`);
   return (record, target, at) => {
     members.find(record);
-    let end = put(BEFORE_ID, target, at);
+    let end = copyBytes(BEFORE_ID, 0, BEFORE_ID.length, target, at);
     end = copyBytes(record, starts[ID]!, ends[ID]!, target, end);
-    end = put(BEFORE_PLACE, target, end);
+    end = copyBytes(BEFORE_PLACE, 0, BEFORE_PLACE.length, target, end);
     end = copyBytes(record, starts[LON]!, ends[LON]!, target, end);
     target[end++] = COMMA;
     end = copyBytes(record, starts[LAT]!, ends[LAT]!, target, end);
-    end = put(BEFORE_PROPERTIES, target, end);
+    end = copyBytes(BEFORE_PROPERTIES, 0, BEFORE_PROPERTIES.length, target, end);
     end = writeMembers(record, members, properties, target, end);
-    end = put(ending, target, end);
+    end = copyBytes(ending, 0, ending.length, target, end);
     target[end] = BRACE_CLOSE;
     return end + 1;
   };
-}
-
-function put(bytes: Uint8Array, target: Uint8Array, at: number): number {
-  target.set(bytes, at);
-  return at + bytes.length;
 }
 
 /** GeoJSON with the links that OGC API - Features wants. */
