@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
-import { open, readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import sharp, { type Metadata } from 'sharp';
@@ -81,13 +81,7 @@ export async function decode({ input, output, maxPixels }: DecodeJob): Promise<D
   } catch {
     return { kind: 'refused', text: NO_IMAGE };
   }
-  const file = await open(output, 'wx');
-  try {
-    await file.writeFile(made);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(output, made, { flag: 'wx', flush: true });
   const sha256 = createHash('sha256').update(made).digest('hex');
   return { kind: 'image', ending, bytes: made.length, sha256 };
 }
