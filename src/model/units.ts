@@ -24,6 +24,13 @@ export function isToken(text: string): boolean {
   return /^\S+$/.test(text);
 }
 
+/** Adds a value to the list of a key. */
+export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const values = lists.get(key);
+  if (values === undefined) lists.set(key, [value]);
+  else values.push(value);
+}
+
 /** Decimal degrees on WGS84: latitude within ±90, longitude within ±180. */
 export type Degrees = number;
 

@@ -1,6 +1,7 @@
 import { assembleDataset, type DatasetParts } from '../index/dataset.js';
 import { type Delta, type DeltaRow, deltaLength, lastSequence, lastTime } from '../index/delta.js';
 import type { Notification } from '../model/notification.js';
+import { addTo } from '../model/units.js';
 import { Engine } from '../query/engine.js';
 
 const TAG_DIGITS = 16;
@@ -117,10 +118,7 @@ function unseenByUser(notifications: readonly Notification[]): Map<number, strin
   const unseen = new Map<number, string[]>();
   const newestFirst = notifications.filter((one) => !one.seen).sort((a, b) => b.id - a.id);
   for (const { id, user, comment } of newestFirst) {
-    const json = JSON.stringify({ comment, id });
-    const others = unseen.get(user);
-    if (others === undefined) unseen.set(user, [json]);
-    else others.push(json);
+    addTo(unseen, user, JSON.stringify({ comment, id }));
   }
   return unseen;
 }

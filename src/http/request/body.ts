@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { setImmediate as turn } from 'node:timers/promises';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../model/turns.js';
+import { addTo } from '../../model/units.js';
 import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 
@@ -167,12 +168,6 @@ export function parseFormBody(bytes: Buffer): Body {
     addTo(fields, name, value);
   }
   return { kind: 'form', fields };
-}
-
-export function addTo(fields: Map<string, string[]>, name: string, value: string): void {
-  const values = fields.get(name);
-  if (values === undefined) fields.set(name, [value]);
-  else values.push(value);
 }
 
 export function tooManyFields(): HttpError {

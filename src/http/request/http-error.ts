@@ -1,4 +1,5 @@
 import { cut } from '../../model/quote.js';
+import { addTo } from '../../model/units.js';
 
 /** The body of every error: one text, or texts by parameter or field. */
 type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
@@ -47,9 +48,7 @@ export class ParameterErrors extends HttpError {
   constructor(problems: readonly ParameterProblem[]) {
     // a client may send names that every object has, such as `constructor`
     const texts = new Map<string, string[]>();
-    for (const { parameter, text } of problems) {
-      texts.set(parameter, [...(texts.get(parameter) ?? []), text]);
-    }
+    for (const { parameter, text } of problems) addTo(texts, parameter, text);
     super(400, Object.fromEntries(texts));
   }
 }

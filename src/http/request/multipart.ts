@@ -6,10 +6,10 @@ import {
   type BusboyInstance,
 } from '@fastify/busboy';
 import type { SharedRoom } from '../../model/turns.js';
+import { addTo } from '../../model/units.js';
 import { MediaUnavailable } from '../../posts/media/folder.js';
 import type { Upload, Uploads } from '../../posts/media/upload.js';
 import {
-  addTo,
   bodyTooLarge,
   type FormFields,
   MAX_BODY_BYTES,
