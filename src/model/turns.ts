@@ -180,7 +180,7 @@ export function createQueue(): Queue {
 }
 
 /** Waits for work; rejects with what `late` makes where that takes more than `ms` milliseconds. */
-export async function within<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+export async function inTime<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);

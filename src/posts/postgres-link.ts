@@ -1,6 +1,6 @@
 import postgres, { type Sql } from 'postgres';
 import { InputError } from '../model/quote.js';
-import { within } from '../model/turns.js';
+import { inTime } from '../model/turns.js';
 import type { DatabaseAddress, Host } from './postgres-address.js';
 
 /** How long a connection may take to open, in seconds. */
@@ -125,7 +125,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
   async function run<T>(patienceMs: number, work: () => Promise<T>): Promise<T> {
     if (isLost) throw new Uncertain('the connection to the database is lost');
     try {
-      return await within(patienceMs, work(), () => new Uncertain('the database does not answer'));
+      return await inTime(patienceMs, work(), () => new Uncertain('the database does not answer'));
     } catch (error) {
       const failure = failureOf(error);
       if (failure instanceof Uncertain) close();

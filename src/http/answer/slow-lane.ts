@@ -3,7 +3,7 @@ import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
 import { sharedArray } from '../../model/memory.js';
-import { within } from '../../model/turns.js';
+import { inTime } from '../../model/turns.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
 import { type Format, FRESH_MEMORY } from '../formats/representation.js';
@@ -39,7 +39,7 @@ export async function askSlowLane(
   if (socket.destroyed) end();
   socket.on('close', end);
   try {
-    const made = await within(LONGEST_MS, lane.ask({ ...question, ended }), late);
+    const made = await inTime(LONGEST_MS, lane.ask({ ...question, ended }), late);
     const { buffer, byteOffset, byteLength } = made.body;
     const body = Buffer.from(buffer, byteOffset, byteLength);
     const format = formats[question.format]!;
