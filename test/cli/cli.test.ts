@@ -97,7 +97,7 @@ test('a bad value is named with its flag and the rule', async () => {
   assertRefused(await runCommand(REFUSED, { WAYPOST_PORT: 'x' }), rule);
 });
 
-test('the rules have no holes', () => {
+test('values just outside the rules of settings are refused', () => {
   const bad: Readonly<Record<string, readonly string[]>> = {
     '--port': ['65536', '-1', '1.5', '', ' 1', '1e3', '0x50'],
     '--max-shrink': ['101', '-1', '50%'],
@@ -128,7 +128,7 @@ test('the rules have no holes', () => {
   }
 });
 
-test('any origin is any, wherever it stands on the list', () => {
+test('`*` in a list of origins allows them all', () => {
   const { parse } = SERVE_SETTINGS.find(({ flag }) => flag.startsWith('--cors-origin'))!;
   assert.equal(parse!('https://a.example, *'), ['*']);
   const own = ['http://localhost:3000', 'https://[::1]:8443', 'capacitor://localhost', 'null'];
@@ -136,7 +136,7 @@ test('any origin is any, wherever it stands on the list', () => {
   assert.equal(parse!('none'), []);
 });
 
-test('the variable of a switch says yes or no, and an empty variable is none', () => {
+test('the variable of a switch says yes or no, and an empty variable is as good as unset', () => {
   const read = (value: string): unknown => readEnvironment({ WAYPOST_TRUST_PROXY: value });
   for (const value of ['true', 'yes', '1', 'TRUE']) {
     assert.equal(read(value), { WAYPOST_TRUST_PROXY: value });
@@ -165,7 +165,7 @@ const OF_A_SERVICE = {
   WAYPOST_READERS_SERVICE_HOST: '10.0.0.2',
 };
 
-test('variables that look like settings and are none are told of', () => {
+test('variables that look like settings and are none are reported', () => {
   const strange = strangeVariables;
   assert.equal(strange({ WAYPOST_PORT: '80', WAYPOST_TIME_ZONE: 'UTC', TIME_ZONE: 'UTC' }), []);
   assert.equal(strange({ WAYPOST_TIMEZONE: 'UTC', WAYPOST_MAX_CONECTIONS: '5' }), [
@@ -181,7 +181,7 @@ test('variables that look like settings and are none are told of', () => {
   );
 });
 
-test('a variable sets what no flag does, and what is passed over is warned of', async () => {
+test('a variable sets what no flag does, and variables that set nothing are warned of', async () => {
   const service = await startService(['--public-url', 'https://flag.example'], {
     ...OF_A_SERVICE,
     WAYPOST_TIMEZONE: 'x',

@@ -73,7 +73,7 @@ test('a point depends on its seed and place alone, not on what was asked before'
   assert.equal(longer, shorter);
 });
 
-test('names that say no form are refused', async () => {
+test('file names without the ending of a format are refused', async () => {
   const folder = makeFolder();
   for (const name of ['a', 'a.json', 'a.waypost.gz', 'a.ndjson.gz', 'waypost', 'a.gz']) {
     const options = { ...SAMPLE, out: join(folder, name), print: () => {} };

@@ -84,7 +84,7 @@ test('serve reads a snapshot by its time zone', async () => {
   assert.equal(timesOf(results as never), IN_HELSINKI);
 });
 
-test('a zone that there is not is refused by each command', async () => {
+test('an unknown time zone is refused by each command', async () => {
   const output = join(folder, 'out.waypost');
   for (const args of [
     ['pack', csv, output],

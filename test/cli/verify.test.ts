@@ -179,7 +179,7 @@ test('two notifications of one id, or nothing that can be opened, are not good',
   await says(join(folder, 'missing'), 1, [/^not good, for 1 reason:\n.*missing/]);
 });
 
-test('nothing in a file commands the terminal that it is told about on', async () => {
+test('no text of a file steers the terminal that verify prints to', async () => {
   const folder = makeFolder();
   const path = join(folder, 'points');
   const fd = openSync(path, 'w');

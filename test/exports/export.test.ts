@@ -54,7 +54,7 @@ test('an export has what a plain list finds, in its order, whatever is accepted 
   await check(0, [0, 700]);
 });
 
-test('accepted points with the times of others stand among them by their ids', async () => {
+test('accepted points with the same times as others stand among them by their ids', async () => {
   const some = Array.from({ length: 60 }, (_, i) => ({ id: i + 1, lon: 0, lat: 0 }));
   const tied = some.map((one) => ({ ...one, created: one.id % 3, modified: 7 }));
   const engine = await engineOf(tied.filter(({ id }) => id % 2 === 0));

@@ -18,7 +18,7 @@ function compare(ids: Iterable<number>): void {
   for (const id of oracle) if (set.add(id)) assert.unreachable(`lost ${id}`);
 }
 
-test('it says what a Set says', () => {
+test('an IdSet answers as a Set does', () => {
   const id = fc.oneof(
     fc.integer({ min: 1, max: 50 }),
     fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
@@ -28,7 +28,7 @@ test('it says what a Set says', () => {
   fc.assert(fc.property(fc.array(id, { maxLength: 400 }), compare), { numRuns: 300 });
 });
 
-test('ids that are made to share a slot do not, as no two sets are alike', () => {
+test('ids that are chosen to collide do not, since each set has a secret of its own', () => {
   const spread = Array.from({ length: 40_000 }, (_, index) => index * 7 + 1);
   const chosen = collisions(spread.length);
   compare(chosen);
@@ -57,7 +57,7 @@ function collisions(count: number): number[] {
   });
 }
 
-test('it grows, whatever pattern the ids have', () => {
+test('an IdSet grows, whatever pattern the ids have', () => {
   const patterns: ((index: number) => number)[] = [
     (index) => index + 1,
     (index) => Number.MAX_SAFE_INTEGER - index,
@@ -115,7 +115,7 @@ function* cases(): Generator<[places: Place[], random: Random, label: string]> {
   }
 }
 
-test('points in order are told from others exactly where a naive look does', () => {
+test('points are found to be in tree order exactly where a naive check finds it', () => {
   const found = { came: [0, 0], changed: [0, 0] };
   const compare = (points: readonly Place[], counts: number[], label: string): void => {
     const expected = isKdSorted(points);

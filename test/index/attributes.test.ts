@@ -66,7 +66,7 @@ test('texts and users stand in ascending order, each once', () => {
   assert.is(users[0], NOBODY);
 });
 
-test('no points', () => {
+test('attributes of no points', () => {
   const { status, createdBy } = attributesOfRecords([]);
   assert.is(status.texts.ends.length, 0);
   assert.is(numberOf(status.texts, bytesOf('NEW')), -1);

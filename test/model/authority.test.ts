@@ -20,7 +20,7 @@ test('names, addresses and ports are told from what is no authority', () => {
   for (const host of bad) assert.not(isAuthority(host), JSON.stringify(host));
 });
 
-test('the length is bounded', () => {
+test('the length of an authority is bounded', () => {
   const label = 'a'.repeat(63);
   assert.ok(isAuthority(label));
   assert.not(isAuthority(`${label}a`));

@@ -149,7 +149,7 @@ test('unknown keys are told of and dropped', () => {
   assert.is(renderPoint(point), renderPoint(read(LEAST)));
 });
 
-test('eight digits, ties to the even one', () => {
+test('coordinates are rounded to eight digits, ties to even', () => {
   const cases = table(`
     0.000000005  0.00000000   | 0.000000015  0.00000002  | 0.000000025 0.00000002
     1.999999995  2.00000000   | -0.000000015 -0.00000002 | 0.0000000050000000001 0.00000001

@@ -176,7 +176,7 @@ test('a day without midnight, or with two, begins with its first moment', async 
   assert.is(await day('Europe/Helsinki', '1850-01-01'), '1849-12-31T23:59:11.000000+01:39');
 });
 
-test('an offset that is kept is the one that is looked up', async () => {
+test('an offset from the cache is the one that is looked up', async () => {
   const zones = ['Europe/Helsinki', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Kathmandu'];
   for (const name of zones) {
     const { offsetAt, offsetOf } = await openTimeZone(name);

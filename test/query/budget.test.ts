@@ -110,7 +110,7 @@ test('each match is marked, whatever is gone through, and however short the stre
   assert.is(engineOfFew.collect({}, markedIds).length, few.length);
 });
 
-test('what throws leaves nothing to the next query', () => {
+test('a use of matches that throws leaves nothing to the next query', () => {
   const stop: Use<void> = (matches, scratch) => {
     markMatches(engineOfFew.dataset, scratch, matches);
     throw new RangeError('enough');
@@ -120,7 +120,7 @@ test('what throws leaves nothing to the next query', () => {
   assert.equal(run(engineOfFew, heavy, { accessPath: 'mark' }), wanted);
 });
 
-test('what costs more than is left is not begun', () => {
+test('work that costs more than is left is not begun', () => {
   const budget = new Budget(1_000);
   let done = 0;
   const work = (from: number, to: number): void => {

@@ -29,7 +29,7 @@ function ids(filters: Filters, ordering: Ordering = 'id'): number[] {
 }
 
 // found by the oracle among 50,000 notes: seed 2026, question 315, and seed 2028, question 7
-test('radius 0 finds a place by all its names', () => {
+test('radius 0 finds a place by all coordinates that name it', () => {
   const cases: [lon: number, lat: number, ids: number[]][] = [
     [180, 60, [2, 3]],
     [-180, 60, [2, 3]],
@@ -164,7 +164,7 @@ test('random queries where nearly everything is tied', () => {
 });
 
 for (const count of [0, 1, 2, 3, 17, 18, 40]) {
-  test(`${count} tied`, async () => {
+  test(`random queries of ${count} notes`, async () => {
     const few = scatterNotes(SEED + count, count);
     assertQuestions(await engineOf(few), new Oracle(few), few, ROUNDS * COMBINATIONS);
   });

@@ -108,7 +108,7 @@ test('a long search charges as it goes, and what it costs', async () => {
   assert.ok(renewals >= (POINTS * 12) / amount / 2, `${renewals} budgets`);
 });
 
-test('many matches that are as good as equally far away are charged for', async () => {
+test('many matches at nearly the same distance are charged for', async () => {
   const { dataset, circle } = await hostile('one parallel');
   const engine = new Engine(dataset);
   const query = { filters: { circle }, ordering: 'distance', page: 3, pageSize: 100 } as const;
@@ -133,7 +133,7 @@ test('one point apart from a pile is found, wherever in the pile it stands', asy
   }
 });
 
-test('a place by another name is as far away: ids decide', async () => {
+test('a place with two longitudes, 180 and -180 or any at a pole, has one distance: ids decide', async () => {
   const notes = Array.from({ length: 3_000 }, (_, i): Note => {
     const [id, lon] = [i + 1, i % 2 === 0 ? -180 : 180];
     const place = id % 3 === 0 ? { lon: id % 181, lat: 90 } : { lon, lat: 10 };

@@ -56,7 +56,7 @@ test('all pages together hold each match once, in order', () => {
   }
 });
 
-test('rows of a window are told by the marks of a region as by a test of each', () => {
+test('the marks of a region choose the same rows of a window as a test of each row', () => {
   const { byCreatedAt: created, byModifiedAt: modified } = engine.dataset;
   const circle = { lat: 60.17, lon: 24.94, radius: 18_500_000 };
   const createdAt = { after: created.keys[26_400]!, before: created.keys[27_600]! };

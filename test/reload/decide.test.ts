@@ -51,7 +51,7 @@ function short({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
   return [next?.path, settles, retries, stale?.path];
 }
 
-test('the newest that held still is built; what is served ends the look', () => {
+test('the newest file that held still is built; what is older than the served one is not looked at', () => {
   const decision = look({ a: 500, b: 500 });
   assert.equal(short(decision), ['a', undefined, undefined, undefined]);
   assert.equal(short(look({ a: 500, b: 500 }, { served: 'a' })), Array(4).fill(undefined));
@@ -59,7 +59,7 @@ test('the newest that held still is built; what is served ends the look', () => 
   assert.is(look({ b: 500, a: 1 }, { served: 'a' }).next?.path, 'b');
 });
 
-test('one that is new must hold still first; an older one that did is built meanwhile', () => {
+test('a new file must hold still first; an older one that did is built meanwhile', () => {
   const alone = look({ a: undefined });
   assert.equal(short(alone), [undefined, NOW + SETTLE_MS, undefined, undefined]);
   assert.equal(alone.seen, new Map([['a', NOW]]));
@@ -79,7 +79,7 @@ test('a slow copy that turns out to be old is not looked at any more', () => {
   assert.equal(over.seen, new Map());
 });
 
-test('in turn, the one that was seen first is built, of several the newest', () => {
+test('in turn, the file that was seen first is built; of several such, the newest', () => {
   const files = { a: undefined, b: 300, c: 500, d: 500, e: 200 };
   assert.is(look(files).next?.path, 'b');
   assert.is(look(files, { inTurn: true }).next?.path, 'c');
@@ -87,7 +87,7 @@ test('in turn, the one that was seen first is built, of several the newest', () 
   assert.is(look(files, { inTurn: true, served: 'c' }).next?.path, 'b');
 });
 
-test('one that was refused is passed over, and the newest of these is what is stale', () => {
+test('a refused file is passed over, and the newest refused one is reported as stale', () => {
   const bad = refused(refusal('a'), refusal('b'));
   const decision = look({ a: 500, b: 500, c: 500, d: 500 }, { refused: bad, served: 'd' });
   assert.equal(short(decision), ['c', undefined, undefined, 'a']);
@@ -99,7 +99,7 @@ test('one that was refused is passed over, and the newest of these is what is st
   assert.is(served.stale, undefined);
 });
 
-test('what failed for want of something is tried again in time', () => {
+test('a file that failed for want of resources is tried again once its time has come', () => {
   const later = refused(refusal('a', NOW + 700), refusal('b', NOW + 300));
   const files = { a: 500, b: 500, c: 500 };
   const waits = look(files, { refused: later, served: 'c' });
@@ -108,14 +108,14 @@ test('what failed for want of something is tried again in time', () => {
   assert.equal(short(due), ['a', undefined, undefined, 'a'], 'stale until it is served');
 });
 
-test('until a newer one is known to be good, what was stale stays so', () => {
+test('what was stale stays so until a newer file is served', () => {
   const stale = refusal('old');
   assert.is(look({ a: undefined }, { stale }).stale, stale);
   assert.is(look({ a: 500 }, { stale }).stale, stale);
   assert.is(look({ a: 500 }, { stale, served: 'a' }).stale, undefined);
 });
 
-test('a folder that could not be listed has the files that were seen in it', () => {
+test('a folder that could not be listed keeps the files that were seen in it', () => {
   const problem = {
     path: 'folder',
     own: 'EMFILE',
@@ -143,7 +143,7 @@ const WANTS: Readonly<Record<string, Error>> = {
 };
 
 for (const [what, want] of Object.entries(WANTS)) {
-  test(`what fails for want of ${what} is tried again by itself, later each time`, async () => {
+  test(`a build that fails for want of ${what} is tried again by itself, later each time`, async () => {
     const tries: number[] = [];
     let isWanting = false;
     const { current, put, outcomes, served, errors } = await startReloading({

@@ -202,7 +202,7 @@ test('closed in the middle of a wait or a build, it ends at once and quietly', a
   }
 });
 
-test('files that come faster than they can be built do not keep all of them away', async () => {
+test('of files that come faster than they can be built some are served', async () => {
   let builds = 0;
   const { path, reloader, outcomes, served } = await startReloading({
     async build(real, ...task) {

@@ -126,7 +126,7 @@ test('notifications are looked at with the snapshot', async () => {
   assert.is(unseen(), 0);
 });
 
-test('what is bad in itself is not built again for other notifications, what is good is', async () => {
+test('a bad snapshot is not built again for other notifications, a good one is', async () => {
   const folder = makeFolder();
   const companion = join(makeFolder(), 'notifications.ndjson');
   writeFileSync(companion, JSON.stringify(notification(1)));

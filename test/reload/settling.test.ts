@@ -87,7 +87,7 @@ test('a look ends when what it led to is served', async () => {
   assert.equal(served(), [2, countOf(2)]);
 });
 
-test('a folder of links through another, which is switched, tells at once', async () => {
+test('a switch of the link that the links of a folder lead through is heard of at once', async () => {
   const folder = makeFolder();
   const write = (mark: number): void => {
     mkdirSync(join(folder, `..${mark}`));
@@ -122,7 +122,7 @@ test('a folder that is moved away and back is missed, and what comes then is ser
 const JUNK = 20;
 const JUNK_SETTLE_MS = 2_000;
 
-test('many newer files that are none delay a good one by hardly more than one settling', async () => {
+test('many newer files that are no snapshots delay a good one by hardly more than one settling', async () => {
   const folder = makeFolder();
   const age = (name: string, seconds: number): void =>
     utimesSync(join(folder, name), seconds, seconds);

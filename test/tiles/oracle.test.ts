@@ -146,7 +146,7 @@ test(`${TILES} random tiles are what a look at every note makes of them, whateve
   }
 });
 
-test('tiles of many nodes of the index are, too', async () => {
+test('random tiles over many nodes of the index are what a look at every note makes of them', async () => {
   const random = new Random(SEED + 2, 'point');
   const many = scatterNotes(SEED + 2, 22_000);
   const asked = await manyNodes(many);

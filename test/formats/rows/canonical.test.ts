@@ -108,7 +108,7 @@ async function tryEdited(
   assert.ok(taken > 200, `only ${taken} were taken`);
 }
 
-test('no line is taken that the validator refuses or would write otherwise, among others either', () => {
+test('no line is taken that the validator refuses or would write otherwise, alone or among others', () => {
   const [before, after] = RENDERED;
   return tryEdited(RENDERED, (line) => {
     const chunk = Buffer.concat([before!, Buffer.from('\n'), line, Buffer.from('\n'), after!]);

@@ -75,7 +75,7 @@ test('MessagePack is known by a first map or array', async () => {
   }
 });
 
-test('what it is instead is said', async () => {
+test('a file of another kind is refused by the name of that kind', async () => {
   const says = async (content: string | Uint8Array, pattern: RegExp): Promise<void> => {
     const message = await refusal(detect(content));
     assert.match(message, pattern);
@@ -119,7 +119,7 @@ const HEADER = 'id;lat;lon;created_at\n';
 const RECORD = { id: 1, lat: 60, lon: 24, created_at: '2023-05-01T12:00Z' };
 const FEATURE = feature(RECORD);
 
-test('what may have been meant by a first line is said', async () => {
+test('the refusal says what a first line may have been meant to be', async () => {
   for (const separator of ['|', '^', ' ']) {
     const message = await refuse(`${HEADER.replaceAll(';', separator)}1\n`);
     assert.match(message, `; the columns are separated by "${separator}": take commas, semicol`);
@@ -138,7 +138,7 @@ test('what may have been meant by a first line is said', async () => {
   assert.match(await refuse(`${line}\ufeff${line}`), "Unexpected token '\\ufeff'");
 });
 
-test('text of an older encoding', async () => {
+test('text in an older encoding is refused as such', async () => {
   const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
   const json = JSON.stringify({ ...RECORD, comment: 'tyo\xf6' });
   const row = '1;60;24;2023-05-01T12:00Z;\xf6\n';
@@ -151,7 +151,7 @@ test('text of an older encoding', async () => {
   assert.match(await refuse(`${'x'.repeat(39)}\xf6`), `begins with the text "${'x'.repeat(39)}"`);
 });
 
-test('coordinates of GeoJSON that are no degrees, by name', async () => {
+test('GeoJSON whose coordinates are no degrees is refused by the name of its crs', async () => {
   const named = (name: string): object => ({ type: 'name', properties: { name } });
   const collection = (crs: unknown, feature: object = FEATURE): object => {
     return { type: 'FeatureCollection', crs, features: [feature] };

@@ -195,7 +195,7 @@ test('what was known stays while the file is of no use, and goes when it is agai
   await until('both are new', () => late.table.size === 2 && later.table.size === 2);
 });
 
-test('the command adds', async () => {
+test('the command adds a token', async () => {
   const path = join(folder, 'command.json');
   const added = await runInThread(['token', 'add', path, '--user', '9', '--name', 'two words']);
   assert.equal([added.code, added.stderr], [0, '']);

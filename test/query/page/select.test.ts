@@ -112,7 +112,7 @@ test('windows of a few, by key and then by id', () => {
   assert.ok(done > ROUNDS / 2 && done < ROUNDS, `${done} were done`);
 });
 
-test('a few keys that are all the same, or nought, or crowd beside one that is far', () => {
+test('a few keys that are all the same, or zero, or crowd far from a single one', () => {
   assert.ok(assertFew(Array(60).fill(0), 3, 20, 'nought'));
   assert.ok(assertFew(Array(60).fill(5), 3, 20, 'five'));
   assert.ok(assertFew([0.25], 0, 1, 'one'));

@@ -96,7 +96,7 @@ test('a place on a long edge is inside, and one next to it is not, to the last d
   }
 });
 
-test('what many points at one place mean is asked once, and edges far from a block not at all', () => {
+test('many points at one place are tested once, and edges far from a block not at all', () => {
   const places = Array.from({ length: 1_000 }, (_, i) => {
     const angle = (i / 500) * Math.PI;
     const far = i % 2 === 0 ? 10 : 8;

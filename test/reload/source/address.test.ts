@@ -281,7 +281,7 @@ test('a process that ends in the middle of a download leaves nothing after the n
   assert.equal(readdirSync(folder), []);
 });
 
-test('a server that does not tell one file from the next is refused', async () => {
+test('a server is refused that has no validators, or a new one with every answer', async () => {
   const { message } = await failure(start((one) => one.next.push(status(200), status(200))));
   assert.match(message, /names neither ETag nor Last-Modified/);
   let answers = 0;

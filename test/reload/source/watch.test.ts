@@ -115,7 +115,7 @@ const CASES: Readonly<Record<string, Case>> = {
 };
 
 for (const [name, prepare] of Object.entries(CASES)) {
-  test(`it hears of ${name}`, async () => {
+  test(`a watch hears of ${name}`, async () => {
     const folder = join(makeFolder(), 'inner');
     mkdirSync(folder);
     const [path, ...changes] = prepare(folder);
@@ -150,7 +150,7 @@ test('a folder that takes the place of another is watched once it was looked for
   });
 });
 
-test('of a folder it hears of the names that count', async () => {
+test('a watch of a folder hears of the names that count', async () => {
   const folder = makeFolder();
   const watch = await watching(folder, (name) => name === 'a');
   // events come in order
@@ -160,7 +160,7 @@ test('of a folder it hears of the names that count', async () => {
   assert.is(heard, 1);
 });
 
-test('polling looks again and again, and ended it does not; off it never does', async () => {
+test('polling looks again and again until it ends; switched off it never does', async () => {
   const path = join(makeFolder(), 'a');
   const looks = { poll: 0, off: 0 };
   const [end, endOff] = (['poll', 'off'] as const).map((mode) => {
