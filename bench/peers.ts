@@ -15,7 +15,7 @@ import { startService, temporaryFolder } from './support/service.js';
 import { ratiosOf, type Spread } from './support/stats.js';
 import { digits, plusMinus, type Table } from './support/table.js';
 
-export interface PeerResult {
+interface PeerResult {
   readonly scenario: string;
   readonly peer: string;
   readonly rounds: readonly Round[];

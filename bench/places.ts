@@ -137,10 +137,10 @@ export function boxText(lat: number, lon: number, halfLat: number, halfLon: numb
 }
 
 /** Rejects unless the answer is 200. */
-function fetchList(base: string, query: string, agent?: Agent): Promise<ListPage> {
+function fetchList(base: string, query: string, agent: Agent): Promise<ListPage> {
   const url = `${base}${LIST}?${query}`;
   return new Promise((resolve, reject) => {
-    get(url, agent === undefined ? {} : { agent }, (response) => {
+    get(url, { agent }, (response) => {
       const chunks: Buffer[] = [];
       response.on('data', (chunk: Buffer) => chunks.push(chunk));
       response.on('error', reject);

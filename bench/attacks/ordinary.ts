@@ -7,7 +7,7 @@ import { requestPaths, scenarioOf } from '../scenarios.js';
 /** How ordinary clients fared; what was refused or failed has no latency. */
 export type Ordinary = Pick<Round, 'latencies' | 'errors'>;
 
-export interface OrdinaryLoad {
+interface OrdinaryLoad {
   readonly base: string;
   readonly clients: number;
   /** Requests a second of each client. */

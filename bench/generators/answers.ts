@@ -7,15 +7,10 @@ export function requestBytes(target: string, headers = '', method = 'GET', host 
   return Buffer.from(head, 'latin1');
 }
 
-/** A whole post as bytes. */
-export function postBytes(
-  target: string,
-  body: string,
-  host = 'a',
-  type = 'application/json',
-): Buffer {
+/** A whole post of JSON as bytes. */
+export function postBytes(target: string, body: string, host: string): Buffer {
   const bytes = Buffer.from(body);
-  const headers = `Content-Type: ${type}\r\nContent-Length: ${bytes.length}\r\n`;
+  const headers = `Content-Type: application/json\r\nContent-Length: ${bytes.length}\r\n`;
   return Buffer.concat([requestBytes(target, headers, 'POST', host), bytes]);
 }
 

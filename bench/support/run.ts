@@ -56,7 +56,7 @@ export interface BenchOptions extends Readonly<Record<SharedOption, number>> {
 }
 
 /** Which of the {@link SHARED} options a script has, and the default of each. */
-export type Defaults = Partial<Record<SharedOption, number>>;
+type Defaults = Partial<Record<SharedOption, number>>;
 
 /** The command line of a script: `--smoke`, `--json`, and shared options with a default here. */
 export function benchCommand(name: string, description: string, defaults: Defaults = {}): Command {

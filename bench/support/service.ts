@@ -20,31 +20,20 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/**
- * Starts `waypost serve` from this build; `flags` come on top of a free port and no journal, and
- * `nodeFlags` are those of Node itself.
- */
-export function startService(
-  snapshot: string,
-  flags: readonly string[] = [],
-  nodeFlags: readonly string[] = [],
-): Promise<Server> {
+/** Starts `waypost serve` from this build; `flags` come on top of a free port and no journal. */
+export function startService(snapshot: string, flags: readonly string[] = []): Promise<Server> {
   const own = ['serve', '--host', '127.0.0.1', '--port', '0', '--snapshot', snapshot];
   own.push('--journal', 'none');
-  return startServer(MAIN, [...own, ...flags], nodeFlags);
+  return startServer(MAIN, [...own, ...flags]);
 }
 
 /**
  * Starts a script that logs a JSON line with an `address` once it listens. Rejects with what it
  * wrote to standard error when it ends before. The process dies with this one at the latest.
  */
-export async function startServer(
-  script: string,
-  args: readonly string[],
-  nodeFlags: readonly string[] = [],
-): Promise<Server> {
+export async function startServer(script: string, args: readonly string[]): Promise<Server> {
   const started = performance.now();
-  const child = spawn(process.execPath, [...nodeFlags, script, ...args], {
+  const child = spawn(process.execPath, [script, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: withoutSettings(),
   });

@@ -55,13 +55,7 @@ export function digits(value: number): string {
   return size === 0 ? '0' : value.toFixed(size >= 1 ? 2 : 3);
 }
 
-export function plusMinus({
-  median,
-  deviation,
-}: {
-  readonly median: number;
-  readonly deviation: number;
-}): string {
+export function plusMinus({ median, deviation }: Spread): string {
   return `${digits(median)} ± ${digits(deviation)}`;
 }
 
