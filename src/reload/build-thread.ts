@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
@@ -44,8 +44,7 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const { maxInvalid, timeZone, notifications } = request;
   if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
-  const digestWith = (snapshot: string): string =>
-    createHash('sha256').update(snapshot).update(JSON.stringify(extra)).digest('hex');
+  const digestWith = (snapshot: string): string => hash('sha256', snapshot + JSON.stringify(extra));
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
   if (unless !== undefined && isServed(await contentDigest(path, isServed))) return 'unchanged';
   // the first build may use all cores; later ones leave them to the requests

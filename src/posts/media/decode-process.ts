@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { constants, setPriority } from 'node:os';
@@ -82,7 +82,7 @@ export async function decode({ input, output, maxPixels }: DecodeJob): Promise<D
     return { kind: 'refused', text: NO_IMAGE };
   }
   await writeFile(output, made, { flag: 'wx', flush: true });
-  const sha256 = createHash('sha256').update(made).digest('hex');
+  const sha256 = hash('sha256', made);
   return { kind: 'image', ending, bytes: made.length, sha256 };
 }
 
