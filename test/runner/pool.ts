@@ -27,7 +27,7 @@ export interface Limits {
   readonly closingMs: number;
 }
 
-export interface Task {
+interface Task {
   readonly path: string;
   /** Whether it may not share its process with others. */
   readonly needsOwnProcess: boolean;

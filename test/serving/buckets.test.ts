@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createDecoder } from '../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../src/posts/media/folder.js';
@@ -172,7 +173,7 @@ test('the newest complete object of a prefix is served', async () => {
   assert.is(served()[0], 1);
   assert.is(current.stale, undefined);
   // this store rounds times of objects to seconds
-  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await delay(1_100);
   await put('days/2.ndjson', markedLines(2).subarray(0, 3_001));
   await put('days/README.md', 'about');
   await look();

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { LIST, listAll, post, postKeyed } from '../support/client.js';
 import {
@@ -143,7 +144,7 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
   },
   async pause({ nodes, random }) {
     nodes[0]!.signal('SIGSTOP');
-    await new Promise((resolve) => setTimeout(resolve, 2_000 + random.int(4_000)));
+    await delay(2_000 + random.int(4_000));
     nodes[0]!.signal('SIGCONT');
   },
   async cut({ proxies }) {
@@ -219,7 +220,7 @@ async function postOn(world: World, name: string, signal: AbortSignal): Promise<
         break;
       }
       if (reply !== undefined && reply.status !== 503) wrong.push(`${reply.status} ${reply.text}`);
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await delay(20);
     }
   }
 }
@@ -244,7 +245,7 @@ async function readOn({ instances, wrong }: World, signal: AbortSignal): Promise
   for (let turn = 0; !signal.aborted; turn++) {
     const reply = await instances[turn % 3]!.get(`${LIST}?page_size=5`).catch(() => undefined);
     if (reply !== undefined && reply.status !== 200) wrong.push(`read: ${reply.status}`);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await delay(10);
   }
 }
 

@@ -1,6 +1,6 @@
-// Has writes, flushes and truncations of files whose path contains $FAIL_PATH fail, one in
-// $FAIL_ONE_IN, while there is a file $FAIL_SWITCH; or, as of a full disk, what is written behind
-// byte $FAIL_BEHIND of a file. For LD_PRELOAD.
+// For LD_PRELOAD. While the file $FAIL_SWITCH exists, writes, flushes and truncations of files whose
+// path contains $FAIL_PATH fail: one in $FAIL_ONE_IN, or, as on a full disk, writes beyond byte
+// $FAIL_BEHIND.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -9,7 +9,7 @@ const LOOK_MS = 20;
 /** A thread that begins to hang writes this into its order. */
 const HANGING = 'hanging';
 
-export type Victim = 'main' | `thread-${number}`;
+type Victim = 'main' | `thread-${number}`;
 
 /** The environment of a service whose threads can be made to fail. */
 export function faultEnvironment(folder: string): Record<string, string> {

@@ -10,7 +10,7 @@ import { readerOfBlocks } from './engine.js';
 import { point } from './native.js';
 
 /** A layout of points that makes some circles as expensive as possible. */
-export interface HostileData {
+interface HostileData {
   readonly name: string;
   readonly circles: readonly Circle[];
   /** Times of creation and modification; scattered where absent. */

@@ -158,7 +158,7 @@ export function imageForm(
 }
 
 /** A folder of images. */
-export interface MediaFolder {
+interface MediaFolder {
   readonly folder: string;
   readonly media: Media;
   readonly logger: Logger;

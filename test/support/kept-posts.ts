@@ -130,7 +130,7 @@ export async function keepsPromises(
   agent.destroy();
 }
 
-export interface Ordeal {
+interface Ordeal {
   readonly clients: number;
   readonly told: Told;
   readonly random: Random;

@@ -7,7 +7,7 @@ import { countOf } from './marked.js';
 import { until } from './wait.js';
 
 /** The order to a load process, as JSON in its first argument. */
-export interface LoadOrder {
+interface LoadOrder {
   readonly port: number;
   readonly connections: number;
   /** Whether each request opens a connection. */

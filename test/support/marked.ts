@@ -72,7 +72,7 @@ export function replaceFile(path: string, content: string | Uint8Array): void {
 }
 
 /** A way in which batch jobs put a file in place. `n` differs each time. */
-export type Writer = (path: string, content: Uint8Array, n: number) => void | Promise<void>;
+type Writer = (path: string, content: Uint8Array, n: number) => void | Promise<void>;
 
 const CHUNKS = 8;
 const PAUSE_MS = 8;

@@ -19,7 +19,7 @@ export interface Content {
 const OTHERS = new Set(['connection', 'content-type', 'date', 'keep-alive', 'transfer-encoding']);
 
 /** Compares a service's answers with its OpenAPI document. */
-export interface DocumentCheck {
+interface DocumentCheck {
   /** The target of a reference; any other piece itself. */
   resolve(piece: unknown): Piece;
   operation(method: string, target: string): Piece | undefined;

@@ -18,7 +18,7 @@ export interface ParquetShape {
   readonly crs?: unknown;
 }
 
-export interface Others {
+interface Others {
   /** The column and its children. */
   readonly schema: readonly SchemaElement[];
   readonly value: (record: Fields, row: number) => unknown;

@@ -32,14 +32,14 @@ export class PlainPolygon {
 
   holds(x: number, y: number): boolean {
     for (const [index, ring] of this.#rings.entries()) {
-      const side = this.#mostOf(ring, x, y);
+      const side = this.#sideOnAnyTurn(ring, x, y);
       if (index === 0 ? side < 0 : side > 0) return false;
     }
     return true;
   }
 
   /** The largest of `sideOf` over all turns. */
-  #mostOf(ring: Ring, x: number, y: number): number {
+  #sideOnAnyTurn(ring: Ring, x: number, y: number): number {
     let most = -1;
     for (const turns of this.#turns) {
       const named = x + turns * TURN;
