@@ -23,7 +23,7 @@ const PAGE =
   '{"count":5,"next":null,"results":[{"id":1,"lat":1,"lon":2,"created_at":"2024-01-01T00:00Z"}]}';
 
 /** Why `serve` cannot load the path: the message of its loader, one line. */
-async function unloadable(path: string): Promise<string> {
+async function loadRefusal(path: string): Promise<string> {
   return refusalLine(startReloading({ path }).then(({ end }) => end()));
 }
 
@@ -72,7 +72,7 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
     const line =
       index === 0
         ? oneLine(await runInThread(['serve', '--snapshot', path]))
-        : await unloadable(path);
+        : await loadRefusal(path);
     assert.ok(line.includes(path), line);
     assert.match(line, message);
   }

@@ -35,7 +35,7 @@ const csv = join(folder, 'notes.csv');
 writeFileSync(csv, CSV);
 
 /** Runs a command with a zone; returns its result and what it printed. */
-async function saying<T>(
+async function runPrinting<T>(
   run: (options: { print(line: string): void; timeZone?: string }) => Promise<T>,
   zone?: string,
 ): Promise<[T, string]> {
@@ -52,7 +52,7 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
     [undefined, IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
     [HELSINKI, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
   ] as const) {
-    const [, said] = await saying(
+    const [, said] = await runPrinting(
       (of) => packSnapshot(csv, packed, { ...of, notifications }),
       zone,
     );
@@ -62,18 +62,18 @@ test('pack reads times without an offset, and dates alone, as those of its zone'
     assert.is(report.notifications[0]?.comment.created_at, midnight);
   }
   assert.equal(timesOf(recordsOf((await readAll(csv)).blocks)), IN_UTC);
-  assert.not.match((await saying((of) => verify(packed, of)))[1], 'without an offset');
+  assert.not.match((await runPrinting((of) => verify(packed, of)))[1], 'without an offset');
 });
 
 test('verify judges as pack and serve do', async () => {
-  const [code, said] = await saying((of) => verify(csv, of), HELSINKI);
+  const [code, said] = await runPrinting((of) => verify(csv, of), HELSINKI);
   assert.is(code, 0);
   assert.match(said, `\n  2 times without an offset, read as ${HELSINKI} (--time-zone)\ngood`);
   // skipped by a clock change there, and nowhere else
   const skipped = join(folder, 'skipped.csv');
   writeFileSync(skipped, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
-  assert.is((await saying((of) => verify(skipped, of)))[0], 0);
-  const [bad, why] = await saying((of) => verify(skipped, of), HELSINKI);
+  assert.is((await runPrinting((of) => verify(skipped, of)))[0], 0);
+  const [bad, why] = await runPrinting((of) => verify(skipped, of), HELSINKI);
   assert.is(bad, 1);
   assert.match(why, /line 2: created_at: skipped or repeated .* Europe\/Helsinki; add a UTC/);
 });

@@ -17,7 +17,7 @@ const HINTS: readonly Hints[] = [{}, { accessPath: 'walk' }, { accessPath: 'sele
 const NOON = Date.UTC(2023, 4, 1, 12) * 1000;
 
 /** The rows in a circle, and their ids nearest first, by the geodesic and by sorting. */
-function plainly({ coords, count, byId }: Dataset, { lon, lat, radius }: Circle) {
+function bruteForce({ coords, count, byId }: Dataset, { lon, lat, radius }: Circle) {
   const centre = new Centre(lon, lat);
   const rows = Array.from({ length: count }, (_, row) => row).filter(
     (row) => geodesic(lon, lat, coords[2 * row]!, coords[2 * row + 1]!) <= radius,
@@ -58,7 +58,7 @@ for (const { name, circles, make } of HOSTILE_DATA) {
     const engine = new Engine(dataset);
     for (const circle of circles) {
       const label = `${name}, ${JSON.stringify(circle)}`;
-      const { rows, ids } = plainly(dataset, circle);
+      const { rows, ids } = bruteForce(dataset, circle);
       const { runs, rim } = search(dataset, circle);
       assert.is(runs.rows, rows.length, label);
       assert.equal(rowsOf(runs), rows, label);
@@ -114,7 +114,7 @@ test('many matches at nearly the same distance are charged for', async () => {
   const query = { filters: { circle }, ordering: 'distance', page: 3, pageSize: 100 } as const;
   const isExceeded = (error: unknown): boolean => error === EXCEEDED;
   assert.throws(() => engine.run(query, {}, undefined, new Budget(10_000)), isExceeded);
-  const { ids } = plainly(dataset, circle);
+  const { ids } = bruteForce(dataset, circle);
   assert.equal(nearest(engine, circle, 3, 100).ids, ids.slice(200, 300));
 });
 

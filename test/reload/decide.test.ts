@@ -44,7 +44,7 @@ function refused(...all: readonly Refusal[]): Map<string, Refusal> {
   return new Map(all.map((one) => [one.path, one]));
 }
 
-function short({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
+function summary({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
   const [settles, retries] = [settlesAt, retryAt].map((at) =>
     Number.isFinite(at) ? at : undefined,
   );
@@ -53,20 +53,20 @@ function short({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
 
 test('the newest file that held still is built; what is older than the served one is not looked at', () => {
   const decision = look({ a: 500, b: 500 });
-  assert.equal(short(decision), ['a', undefined, undefined, undefined]);
-  assert.equal(short(look({ a: 500, b: 500 }, { served: 'a' })), Array(4).fill(undefined));
+  assert.equal(summary(decision), ['a', undefined, undefined, undefined]);
+  assert.equal(summary(look({ a: 500, b: 500 }, { served: 'a' })), Array(4).fill(undefined));
   assert.equal([...look({ a: 1, b: 500, c: 500 }, { served: 'b' }).seen.keys()], ['a']);
   assert.is(look({ b: 500, a: 1 }, { served: 'a' }).next?.path, 'b');
 });
 
 test('a new file must hold still first; an older one that did is built meanwhile', () => {
   const alone = look({ a: undefined });
-  assert.equal(short(alone), [undefined, NOW + SETTLE_MS, undefined, undefined]);
+  assert.equal(summary(alone), [undefined, NOW + SETTLE_MS, undefined, undefined]);
   assert.equal(alone.seen, new Map([['a', NOW]]));
   const both = look({ a: 40, b: 500 });
-  assert.equal(short(both), ['b', NOW + SETTLE_MS - 40, undefined, undefined]);
+  assert.equal(summary(both), ['b', NOW + SETTLE_MS - 40, undefined, undefined]);
   const waits = look({ a: 40, b: 90 });
-  assert.equal(short(waits), [undefined, NOW + 10, undefined, undefined], 'they overlap');
+  assert.equal(summary(waits), [undefined, NOW + 10, undefined, undefined], 'they overlap');
   assert.is(look({ a: SETTLE_MS }).next?.path, 'a');
   assert.is(look({ a: undefined }, { settleMs: 0 }).next?.path, 'a');
 });
@@ -75,7 +75,7 @@ test('a slow copy that turns out to be old is not looked at any more', () => {
   const copying = look({ copy: undefined, served: 500 }, { served: 'served' });
   assert.is(copying.settlesAt, NOW + SETTLE_MS);
   const over = look({ served: 500, 'copy, old': 0 }, { served: 'served', seen: copying.seen });
-  assert.equal(short(over), Array(4).fill(undefined));
+  assert.equal(summary(over), Array(4).fill(undefined));
   assert.equal(over.seen, new Map());
 });
 
@@ -90,7 +90,7 @@ test('in turn, the file that was seen first is built; of several such, the newes
 test('a refused file is passed over, and the newest refused one is reported as stale', () => {
   const bad = refused(refusal('a'), refusal('b'));
   const decision = look({ a: 500, b: 500, c: 500, d: 500 }, { refused: bad, served: 'd' });
-  assert.equal(short(decision), ['c', undefined, undefined, 'a']);
+  assert.equal(summary(decision), ['c', undefined, undefined, 'a']);
   assert.equal([...decision.seen.keys()], ['a', 'b', 'c'], 'what is known of others is forgotten');
   const behind = look({ c: 500, a: 500, b: 500 }, { refused: bad });
   assert.is(behind.next?.path, 'c');
@@ -103,9 +103,9 @@ test('a file that failed for want of resources is tried again once its time has 
   const later = refused(refusal('a', NOW + 700), refusal('b', NOW + 300));
   const files = { a: 500, b: 500, c: 500 };
   const waits = look(files, { refused: later, served: 'c' });
-  assert.equal(short(waits), [undefined, undefined, NOW + 300, 'a']);
+  assert.equal(summary(waits), [undefined, undefined, NOW + 300, 'a']);
   const due = look(files, { refused: refused(refusal('a', NOW), refusal('b')), served: 'c' });
-  assert.equal(short(due), ['a', undefined, undefined, 'a'], 'stale until it is served');
+  assert.equal(summary(due), ['a', undefined, undefined, 'a'], 'stale until it is served');
 });
 
 test('what was stale stays so until a newer file is served', () => {
@@ -127,7 +127,7 @@ test('a folder that could not be listed keeps the files that were seen in it', (
   const known = { refused: refused(refusal('bad'), refusal('EMFILE', NOW + 7)) };
   const failed = look({}, { ...known, seen, candidates: [problem] });
   assert.equal([...failed.seen], [...seen, ['EMFILE', NOW]]);
-  assert.equal(short(failed), [undefined, undefined, NOW + 7, 'EMFILE']);
+  assert.equal(summary(failed), [undefined, undefined, NOW + 7, 'EMFILE']);
   const again = look({ new: undefined, bad: undefined }, { ...known, seen: failed.seen });
   assert.equal([...again.seen], [['new', NOW], ...seen]);
   assert.is(again.next, undefined);
@@ -209,18 +209,18 @@ test('a snapshot that could not be looked at when it was read is read again', as
   mkdirSync(data);
   writeFileSync(join(data, 'points'), markedLines(1));
   // a link that cannot be followed, though not for want of a file
-  const lead = (target: string): void => {
+  const linkTo = (target: string): void => {
     rmSync(way, { force: true });
     symlinkSync(target, way);
   };
-  lead('data');
+  linkTo('data');
   let isBreaking = false;
   const { current, look, outcomes, served } = await startReloading({
     path: join(way, 'points'),
     retryMs: 1,
     async build(real, ...task) {
       const result = await real(...task);
-      if (isBreaking) lead('x'.repeat(300));
+      if (isBreaking) linkTo('x'.repeat(300));
       return result;
     },
   });
@@ -230,7 +230,7 @@ test('a snapshot that could not be looked at when it was read is read again', as
   assert.match(current.stale!.reason, 'ENAMETOOLONG');
   assert.equal(served(), [1, countOf(1)]);
   isBreaking = false;
-  lead('data');
+  linkTo('data');
   await look();
   assert.equal(served(), [2, countOf(2)]);
   assert.is(current.stale, undefined);
