@@ -86,9 +86,7 @@ async function benchFleet(options: BenchOptions): Promise<Results> {
   return { points, connections, rounds, lags };
 }
 
-/**
- * Posts steadily to one instance and asks another one for each point; returns the lags, ascending.
- */
+/** Posts steadily to one instance, asks another one for each point; returns ascending lags. */
 async function lagsOf(fleet: readonly string[], seconds: number): Promise<number[]> {
   const [from, to] = fleet.map((url) => Number(new URL(url).port)) as [number, number];
   const agent = new Agent({ keepAlive: true });

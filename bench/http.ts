@@ -64,9 +64,7 @@ interface Variant {
   readonly batch: number;
 }
 
-/**
- * Batches take an eighth of the connections: requests that are unanswered at the end do not count.
- */
+/** Batches take an eighth of the connections: what is unanswered at the end does not count. */
 const BATCH_SHARE = 8;
 
 /** Runs every variant of every scenario, round by round. */

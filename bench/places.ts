@@ -110,9 +110,7 @@ async function samplePoints(
   return points.slice(0, wanted);
 }
 
-/**
- * Grows and shrinks a box until its count fits; undefined where too many points share one place.
- */
+/** Grows and shrinks a box until its count fits; undefined where many points share one place. */
 async function fitBox(
   ask: (query: string) => Promise<ListPage>,
   { lat, lon }: { lat: number; lon: number },

@@ -141,9 +141,7 @@ export function requestPaths(
   return Array.from({ length }, () => `${LIST}?${scenario.next(places, random)}`);
 }
 
-/**
- * Deals out paths in turn over all calls: an answer to a repeated path would come from the cache.
- */
+/** Deals out paths in turn over all calls: a repeated one would be answered from the cache. */
 export function dealer(paths: readonly string[]): (count: number) => string[] {
   let dealt = 0;
   return (count) => Array.from({ length: count }, () => paths[dealt++ % paths.length]!);

@@ -24,9 +24,7 @@ export interface Attack {
   readonly prepare?: () => Promise<void>;
   /** Whether nobody reads the service's log during the attack. */
   readonly isLogUnread?: boolean;
-  /**
-   * Whether the attacker keeps its normal priority, and so competes with the service for the CPU.
-   */
+  /** Whether the attacker keeps its normal priority, and competes with the service for the CPU. */
   readonly isAtNormalPriority?: boolean;
   run(target: Target): Promise<void>;
 }

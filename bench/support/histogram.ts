@@ -21,9 +21,7 @@ export class LatencyHistogram {
     numberOfSignificantValueDigits: 3,
   });
 
-  /**
-   * Adds the latency of a request, in milliseconds; a latency above a minute counts as a minute.
-   */
+  /** Adds the latency of a request; above a minute it counts as a minute. */
   record(milliseconds: number): void {
     this.#histogram.recordValue(toMicroseconds(milliseconds));
   }

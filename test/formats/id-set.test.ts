@@ -47,9 +47,7 @@ function cost(ids: readonly number[]): number {
   return user + system;
 }
 
-/**
- * Ids that would share one hash without the secret: the low half cancels what the high half adds.
- */
+/** Ids with one hash, were there no secret: the low half cancels what the high half adds. */
 function collisions(count: number): number[] {
   return Array.from({ length: count }, (_, high) => {
     const low = (Math.imul(high, 0x9e3779b1) ^ 1) >>> 0;

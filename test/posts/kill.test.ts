@@ -31,9 +31,7 @@ const MERGE_CLIENTS = 24;
 /** Pause of a client between two posts, where no merge is waited for. */
 const PAUSE_MS = 4;
 const HOUR_MS = 3_600_000;
-/**
- * How much later the clock of each service is than the last one's: posts are pruned after a day.
- */
+/** How much later each service's clock is than the last one's: posts are pruned after a day. */
 const STEP_MS = 3 * HOUR_MS;
 const FLAGS = ['--max-shrink', '100', '--settle', '0'];
 FLAGS.push('--log-level', 'debug', '--admin-token', 'secret', '--warm-up', '0s');

@@ -14,9 +14,7 @@ import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
 const CLIENTS = 4;
 /** Pause of a client between two posts: every record is read after each reload. */
 const PAUSE_MS = 10;
-/**
- * Largest id of the first snapshot: posted points get ids above it, the upstream's own stay below.
- */
+/** Of the first snapshot: posted points get ids above it, the upstream's own stay below. */
 const LARGEST_ID = 1_000_000;
 const ADMIN = { Authorization: 'Bearer secret' };
 const KINDS = ['contains', 'conflicts', 'predates', 'watermark'] as const;

@@ -15,9 +15,7 @@ const notes = scatterNotes(SEED, 3_000);
 const engine = await engineOf(notes.slice(0, 2_500));
 const delta = deltaOf(notes.slice(2_500));
 
-/**
- * Asks about the first `served` notes as a generation, and the next, up to `length`, as a delta.
- */
+/** Asks about the first `served` notes as a generation, and those up to `length` as a delta. */
 async function ask(served: number, lengths: readonly number[]): Promise<void> {
   const engine = await engineOf(notes.slice(0, served));
   const delta = deltaOf(notes.slice(served));

@@ -52,7 +52,7 @@ function found(line: Buffer): object | undefined {
 }
 
 /**
- * Asserts that a line is read rightly if it is taken without the validator; tells whether it is.
+ * Asserts that a line which is taken is read as the validator reads it; tells whether it is taken.
  */
 function check(line: Buffer): boolean {
   const taken = found(line);

@@ -59,9 +59,7 @@ class Origin {
     response.writeHead(from > 0 ? 206 : 200).end(part);
   }
 
-  /**
-   * Sends some bytes of the whole, then nothing more; breaks off, if at all, once they are on disk.
-   */
+  /** Sends the first `bytes` and no more; if `isBroken`, breaks off once they are on disk. */
   sendPart(bytes: number, isBroken: boolean, folder: string): Handle {
     return async (_, response) => {
       const tag = `"${createHash('md5').update(this.content).digest('hex')}"`;
