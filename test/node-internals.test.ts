@@ -117,7 +117,7 @@ test('a single client may use all of a room, and no more', () => {
   assert.equal(gone, []);
   first.grow(1);
   assert.equal([gone, room.taken], [['a1'], 4]);
-  // whoever had to leave has nothing to give back
+  // a guest that was told to leave holds nothing any more
   first.grow(5);
   first.leave();
   assert.is(room.taken, 4);
@@ -135,7 +135,7 @@ test('in a full room the client with the most bytes makes room, its oldest guest
   assert.equal([gone, room.taken], [['a1'], 10]);
   other.grow(1);
   assert.equal([gone, room.taken], [['a1', 'a2'], 9]);
-  // now nobody has more than it has
+  // now the client itself holds the most
   other.grow(2);
   assert.equal([gone, room.taken], [['a1', 'a2', 'b1'], 4]);
 });

@@ -233,7 +233,7 @@ pageTest(
   async (page) => {
     for (const path of ['/rest/', '/rest/notifications/', `${LIST}1/`, `${LIST}?page_size=20`]) {
       await page.goto(path);
-      // only what scrolls by itself may be wider than the screen
+      // the page does not scroll sideways
       assert.is(await page.evaluate('document.documentElement.scrollWidth'), 375, path);
     }
     const back = await page.evaluate('getComputedStyle(document.body).backgroundColor');

@@ -62,7 +62,7 @@ async function fuzz(
   return statuses;
 }
 
-/** Asserts that a body is the JSON of an error: texts for everything that was wrong. */
+/** Asserts that a body is an error's JSON: texts for each fault. */
 function assertTexts(body: string, label: string): void {
   const texts = Object.values(JSON.parse(body) as object).flat();
   assert.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), label);
@@ -106,7 +106,7 @@ test(`${QUERIES} hostile queries: each is answered, none with 5xx, and memory do
     return status;
   };
   const statuses = await fuzz(QUERIES, GROWTH, send);
-  // the queries are neither all good nor all bad
+  // good and bad queries both occur
   for (const status of [200, 400, 404]) {
     assert.ok(statuses.get(status)! > QUERIES / 100, `${status}`);
   }
@@ -124,13 +124,13 @@ test(`${TILES} hostile addresses of tiles: a tile or 4xx each, and memory does n
     return status;
   };
   const statuses = await fuzz(TILES, GROWTH, send);
-  // the addresses are neither all good nor all bad
+  // good and bad addresses both occur
   for (const status of [200, 204, 400, 404]) {
     assert.ok((statuses.get(status) ?? 0) > TILES / 50, `${status}: ${statuses.get(status)}`);
   }
 });
 
-/** Characters of a query: more would not fit in the service's limit of a request's head. */
+/** Characters of a query; more would exceed the service's limit of a request's head. */
 const MAX_LENGTH = 12_000;
 
 const ODD = [
@@ -141,7 +141,7 @@ const ODD = [
 
 const ENDINGS = '.mvt .mvt .mvt .mvt .mvt/  .pbf .MVT .mvt.mvt .mvt%00'.split(' ');
 
-/** What tiles take beside filters, some of it wrong. */
+/** Parameters of tiles besides filters, good and bad. */
 const TILE_PARAMETERS = [
   ...['grid=4', 'grid=128', 'grid=128&grid=', 'grid=0', 'grid=256', 'grid=1e2', 'cluster=false'],
   ...['cluster=FALSE', 'cluster=false&limit=1', 'limit=50', 'limit=0', `limit=${'9'.repeat(30)}`],
@@ -151,7 +151,7 @@ const TILE_PARAMETERS = [
 
 const SOME = 0.1;
 
-/** Makes addresses of tiles that somebody means no good with; some are of tiles that there are. */
+/** Makes hostile addresses of tiles; some tiles exist. */
 function createHostileTiles(seed: number): () => string {
   const random = benchRandom(seed, 520);
   const nextQuery = createHostileQueries(seed);
@@ -169,16 +169,16 @@ function createHostileTiles(seed: number): () => string {
 }
 
 function place(random: Random): string {
-  // there is more to look at in tiles of small zooms
+  // mostly small zooms, whose tiles hold more points
   const z = Math.floor(23 * random.next() ** 2);
   const parts = [z, random.int(2 ** z), random.int(2 ** z)].map(String);
-  // the edges of the pyramid, and what is just beyond them
+  // tiles at the edges of the pyramid and just beyond
   if (random.chance(0.3)) parts[1 + random.int(2)] = String(2 ** z - (random.chance(SOME) ? 0 : 1));
   if (random.chance(SOME)) parts[random.int(3)] = random.pick(ODD);
   return parts.join('/');
 }
 
-/** A polygon whose many edges cross each other all over the world. */
+/** A polygon of many edges that cross each other all over the world. */
 function star(random: Random): string {
   const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(1);
   const places = 3 + random.int(900);
@@ -187,9 +187,9 @@ function star(random: Random): string {
 
 const SEED = 20_240_301;
 const STATUSES = [201, 400, 413, 415, 422];
-/** Beyond it the service answers before it has read a body, and closes the connection. */
+/** A longer body is answered before it is read, and its connection closed. */
 const BODY_LIMIT = 1024 * 1024;
-/** What garbage collection and waiting points may add after the first third. */
+/** Bytes of memory that garbage collection and the delta may add after the first third. */
 const POSTS_GROWTH = 80e6;
 const NAME = /^[\w-]{1,40}_[0-9a-f]{8}\.(?:jpg|png)$/;
 
@@ -204,7 +204,7 @@ test(`${POSTS} hostile posts: each is answered, none with 5xx, and nothing is le
     if (reply !== undefined) note(reply, accepted);
     return reply?.status;
   });
-  // the posts are neither all good nor all bad
+  // good and bad posts both occur
   for (const status of [201, 400]) assert.ok(statuses.get(status)! > POSTS / 20, `${status}`);
 
   assert.is((await countOf()) - before, accepted.size);
@@ -215,7 +215,7 @@ test(`${POSTS} hostile posts: each is answered, none with 5xx, and nothing is le
   );
 });
 
-/** The answer to a post; undefined where the service hung up on a body that is too large. */
+/** The answer to a post; undefined where the service closed on a body that is too large. */
 async function send({ headers, body }: HostilePost, agent: Agent): Promise<Reply | undefined> {
   const shown = `${headers['Content-Type']} ${body.toString('latin1', 0, 300)}`;
   const asked = { method: 'POST', headers, body, agent };
@@ -228,7 +228,7 @@ async function send({ headers, body }: HostilePost, agent: Agent): Promise<Reply
   return reply;
 }
 
-/** Notes an accepted point, or checks that an error has a text for everything that was wrong. */
+/** Records an accepted point, or checks the texts of an error. */
 function note({ status, headers, text }: Reply, accepted: Map<number, string | undefined>): void {
   if (status !== 201) {
     assertTexts(text, text);
@@ -239,7 +239,7 @@ function note({ status, headers, text }: Reply, accepted: Map<number, string | u
   accepted.set(id, image);
 }
 
-/** Every image that was answered is there, and nothing else. */
+/** Asserts that exactly the images of accepted posts are stored. */
 async function checkFiles(accepted: ReadonlyMap<number, string | undefined>): Promise<void> {
   assert.equal(readdirSync(home), ['inner']);
   const inner = readdirSync(join(home, 'inner')).filter((name) => !name.includes('journal'));

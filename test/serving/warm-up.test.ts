@@ -18,7 +18,7 @@ for (const [name, start] of [
 ] as const) {
   test(`a thread that has warmed up for ${name} has counted and logged nothing`, async () => {
     const service = await start();
-    // a service in a process logs that it serves
+    // only a service in its own process logs this
     const lines = pluck(service.logs, 'msg').filter((line) => line !== 'serving');
     assert.equal(lines, []);
     const before = await metricsOf(service);

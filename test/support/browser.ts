@@ -37,7 +37,7 @@ const FLAGS = [
   ]}`,
 ];
 
-/** How long a page may take: a processor that has other work, too, draws its map. */
+/** Timeout of each step; long, because a busy processor may have to draw a map. */
 const PATIENCE_MS = 90_000;
 
 /** A browser that reports mistakes of the sites it visits. */

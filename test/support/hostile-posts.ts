@@ -62,7 +62,7 @@ const FOREIGN = [
   ...['GIF89a', '<svg/>', '<html>', '%PDF-1.4', 'PK\x03\x04', 'RIFF\0\0\0\0WEBP', '#!/bin/sh'],
 ];
 
-/** Seeded posts of every kind that has ever hurt a service. */
+/** Seeded hostile posts of every known kind. */
 export function createHostilePosts(seed: number): () => HostilePost {
   const random = new Random(seed, 'point');
   const kinds: readonly (() => HostilePost)[] = [

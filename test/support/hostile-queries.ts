@@ -52,7 +52,7 @@ const TIMES = [
   '9999-12-31T23:59:59-18:00',
 ];
 
-/** Seeded query strings of every kind that has ever hurt a service, in equal parts. */
+/** Seeded hostile query strings of every known kind, in equal parts. */
 export function createHostileQueries(seed: number): () => HostileQuery {
   const random = new Random(seed, 'point');
   const kinds: readonly (() => string)[] = [

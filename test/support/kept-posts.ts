@@ -21,7 +21,7 @@ const REFUSED_MS = 5;
 /** The first snapshot. */
 export const FIRST_NOTE = '{"id":1,"lat":1,"lon":2,"created_at":"2023-05-01T12:00:00+00:00"}\n';
 
-/** What the service answered to clients. */
+/** The answers that clients got. */
 export interface Told {
   readonly hasImages: boolean;
   /** By key, the record of the answer. */

@@ -4,8 +4,8 @@ import { createBuilder } from '../../src/reload/build.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';
 
-// a process with one serving thread beside the main one, which listens on the socket that it is
-// given, if any; reports to its parent
+// A process with a main thread and one serving thread, which listens on the socket that the
+// process is given, if any. Reports to its parent.
 
 /** The settings that a thread reads. */
 const settings = {

@@ -38,7 +38,7 @@ interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'buil
   readonly path?: string;
   /** A file that is read with every snapshot. */
   readonly companion?: string;
-  /** Whether each build has a thread, as in a service, which takes a third of a second of CPU. */
+  /** Whether each build runs in a thread, as in a service; a thread takes 0.3 s of CPU. */
   readonly inThread?: boolean;
   /** Replaces `path`. */
   readonly source?: Source;

@@ -163,7 +163,7 @@ test('idle memory is bounded', () => {
   assert.ok(kept > 0 && kept * 200 * KIB <= 16 * KIB * KIB, `${kept} kept`);
 });
 
-/** Sends requests in one go, and reads nothing before it is resumed. */
+/** Sends requests at once over a paused connection. */
 function askLazily(port: number, paths: readonly string[]): Line {
   const line = dial(port);
   line.socket.pause();
@@ -174,7 +174,7 @@ function askLazily(port: number, paths: readonly string[]): Line {
 
 test('clients that read late get their own answers, though buffers are reused', async () => {
   const count = 2_000;
-  // no answer is kept, so that all are written to memory that is used again
+  // without an answer cache every answer is written to a reused buffer
   const service = await startNotes(scatterNotes(37, count));
   const wanted = new Map<string, string>();
   for (const size of [100, 120, 1000]) {
@@ -184,7 +184,7 @@ test('clients that read late get their own answers, though buffers are reused', 
     }
   }
   const paths = [...wanted.keys()];
-  // far more than the buffers of a socket hold
+  // far more than a socket's buffers hold
   const mixed = (from: number): string[] =>
     Array.from({ length: 200 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
   const lazy = [0, 1, 2, 3].map((from) => askLazily(service.port, mixed(from)));
