@@ -5,6 +5,7 @@ import { type OpenLoad, type OpenRound, openLoop } from './generators/open.js';
 import { surveyPlaces } from './places.js';
 import { dealer, MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, ndjsonFile, SEED } from './support/data.js';
+import { p99 } from './support/histogram.js';
 import { memoryOf } from './support/proc.js';
 import {
   type BenchOptions,
@@ -97,10 +98,6 @@ async function reload(url: string): Promise<void> {
   });
   const { stale, reason } = (await answer.json()) as { stale: boolean; reason?: string };
   if (!answer.ok || stale) throw new Error(`The reload failed: ${answer.status} ${reason}`);
-}
-
-function p99({ latencies }: OpenRound): number {
-  return latencies.percentiles['99']!;
 }
 
 export function reloadTables(results: ReloadResults): Table[] {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { p99 } from '../support/histogram.js';
 import { ahead, memoryOf } from '../support/proc.js';
 import type { Server } from '../support/service.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
@@ -103,10 +104,6 @@ export async function benchAttack(
     ...memory.end(),
     tally,
   };
-}
-
-function p99({ latencies }: Ordinary): number {
-  return latencies.percentiles['99']!;
 }
 
 function watchMemory(pid: number): { end(): { growth: number; peakGrowth: number } } {

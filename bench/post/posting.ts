@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openLoop } from '../generators/open.js';
 import { fullLoop } from '../generators/wrk.js';
 import { LIST } from '../places.js';
+import { p99 } from '../support/histogram.js';
 import { ahead } from '../support/proc.js';
 import { dieTogether } from '../support/service.js';
 
@@ -77,10 +78,10 @@ export async function readFor(
 ): Promise<number> {
   const rate = READS_A_SECOND;
   const load = { base, paths, connections: READERS, warmupSeconds: WARMUP_SECONDS, seconds, rate };
-  const { latencies, errors } = await ahead(() => openLoop(load));
-  const failed = Object.entries(errors);
-  if (failed.length > 0) throw new Error(`Reads failed: ${JSON.stringify(errors)}`);
-  return latencies.percentiles[99]!;
+  const round = await ahead(() => openLoop(load));
+  const { errors } = round;
+  if (Object.keys(errors).length > 0) throw new Error(`Reads failed: ${JSON.stringify(errors)}`);
+  return p99(round);
 }
 
 async function mergesOf(url: string): Promise<number> {

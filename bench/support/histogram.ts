@@ -48,3 +48,8 @@ export class LatencyHistogram {
 function toMicroseconds(milliseconds: number): number {
   return Math.min(MINUTE_IN_MICROSECONDS, Math.max(1, Math.round(milliseconds * 1000)));
 }
+
+/** The 99th percentile of a round's latencies, in milliseconds. */
+export function p99({ latencies }: { readonly latencies: Latencies }): number {
+  return latencies.percentiles['99']!;
+}
