@@ -7,8 +7,7 @@ import { haversine, haversineOf } from '../support/great-circle.js';
 import type { Kind } from './cases.js';
 
 /**
- * What a user might write without Waypost: it finds the matching rows, in any order, and makes no
- * page.
+ * What a user might write without Waypost: finds matching rows, in any order, and makes no page.
  */
 export interface Rival {
   readonly name: string;

@@ -70,7 +70,6 @@ export function benchCommand(name: string, description: string, defaults: Defaul
   return command;
 }
 
-/** A command line that has no options yet. */
 export function plainCommand(name: string, description: string): Command {
   return new Command(`bench/${name}`)
     .description(description)

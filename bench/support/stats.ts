@@ -32,7 +32,6 @@ export function ratiosOf(ours: readonly number[], theirs: readonly number[]): Sp
   return spreadOf(Array.from({ length: rounds }, (_, i) => ours[i]! / theirs[i]!));
 }
 
-/** One figure of each round. */
 export function figureOf<Key extends string>(
   rounds: readonly Readonly<Record<Key, number>>[],
   key: Key,

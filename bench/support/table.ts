@@ -1,6 +1,5 @@
 import type { Spread } from './stats.js';
 
-/** What a script measured, as a terminal and a report show it. */
 export interface Table {
   readonly title: string;
   /** What a reader must know to read it. */

@@ -24,7 +24,6 @@ function job(input: string): DecodeJob {
   return { input, output: join(home, `${jobs++}.image`), maxPixels: 1e9 };
 }
 
-/** The processes that decode for this one. */
 function decoders(): number[] {
   const { pid } = process;
   const threads = readdirSync(`/proc/${pid}/task`);
