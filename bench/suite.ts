@@ -6,7 +6,6 @@ import { goalsTable } from './report/goals.js';
 import { type Parts, type Report, reportTables, reportText } from './report/report.js';
 import {
   describeRun,
-  LARGE_HELP,
   names,
   plainCommand,
   positiveNumber,
@@ -66,7 +65,11 @@ function step(part: Step['part'], seconds: number, largeSeconds: number, ...larg
 
 const command = plainCommand('suite', 'Runs the benches and writes a report: JSON and Markdown.')
   .option('--smoke', SMOKE_HELP, false)
-  .option('--large', `${LARGE_HELP}, and ${LARGE_MINUTES} minutes`, false)
+  .option(
+    '--large',
+    `10,000,000 points as well: needs 20 GB of memory, and ${LARGE_MINUTES} minutes`,
+    false,
+  )
   .option('--only <parts>', `with commas: ${STEPS.map(({ part }) => part)}`, names)
   .option('--minutes <number>', 'a part that is not done by then is left out', positiveNumber)
   .option('--out <folder>', 'where reports go', RESULTS);
