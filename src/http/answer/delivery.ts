@@ -131,14 +131,15 @@ function withoutRoom(body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
 
 /** Answers that are sent without waiting for more. */
 const MOST = 8;
-/** Milliseconds that the first answer waits for others. */
+/** Milliseconds after which the first answer waits for no further ones. */
 const LONGEST_MS = 1;
 
 /**
- * Makes an outbox, which holds answers back for `longestMs` at most, while requests that arrived
- * with theirs are worked on. Answers sent together wake up their receiver once, and network code
- * does not push what queries read out of the processor's caches in between. What `send` throws ends
- * that answer alone, by `fail`.
+ * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
+ * on, to the end of the turn at most. When the first has waited for `longestMs`, the next one does
+ * not wait. Answers sent together wake up their receiver once, and network code does not push what
+ * queries read out of the processor's caches in between. What `send` throws ends that answer alone,
+ * by `fail`.
  */
 export function createOutbox(
   longestMs: number = LONGEST_MS,
