@@ -122,7 +122,11 @@ test('interrupted, also while its reader is stuck, it ends', async () => {
   await once(stdout, 'readable');
   abort.abort(reason);
   assert.is(await failure(stuck), reason);
-  assert.is(await failure(diff(path, path, options)), reason);
+  for (const isTTY of [true, false]) {
+    const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
+    const progressTo = stream as unknown as NodeJS.WriteStream;
+    assert.is(await failure(diff(path, path, { ...options, progressTo })), reason);
+  }
 });
 
 test('trouble is told apart from a difference', async () => {

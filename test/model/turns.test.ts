@@ -1,4 +1,4 @@
-import { createQueue, Turns } from '../../src/model/turns.js';
+import { createQueue, inTime, Turns } from '../../src/model/turns.js';
 import { assert, failure, test } from '../support/uvu.js';
 
 function drained(turns: Turns<string>): string[] {
@@ -49,6 +49,18 @@ test('a queue begins work when all earlier work has ended, well or not', async (
   assert.is((await failure(first)).message, 'first');
   await second;
   assert.equal(told, ['first begins', 'first ends', 'second']);
+});
+
+test('a bounded wait ends as its work does, or with an error, and leaves no timer', async () => {
+  const timers = (): number =>
+    process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const before = timers();
+  const late = (): Error => new Error('late');
+  assert.is(await inTime(60_000, Promise.resolve(1), late), 1);
+  const failed = inTime(60_000, Promise.reject(new Error('failed')), late);
+  assert.is((await failure(failed)).message, 'failed');
+  assert.is((await failure(inTime(1, new Promise(() => {}), late))).message, 'late');
+  assert.is(timers(), before);
 });
 
 test.run();
