@@ -159,7 +159,10 @@ class Walk {
     sortNumbers(this.#beside, compare, budget);
   }
 
-  /** Writes the next rows, until `rows` is full or their records have `bytes` bytes. */
+  /**
+   * Writes the next rows, until `rows` is full or their records have `bytes` bytes; returns their
+   * number. Rows from the dataset's `count` on are the delta's.
+   */
   take(rows: Uint32Array, bytes: number): number {
     const { count, records } = this.#dataset;
     let found = 0;

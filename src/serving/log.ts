@@ -18,7 +18,8 @@ const LAST_MS = 200;
 /**
  * A log on standard output, one JSON object a line or text for people, which never makes its writer
  * wait. A line is written at once, so that nothing is missing when the process ends. While the
- * reader is behind, lines wait in memory; those that do not fit are dropped and counted.
+ * reader is behind, lines wait in memory; those that do not fit, or cannot be written, are dropped
+ * and counted.
  */
 export class Log {
   readonly logger: Logger;

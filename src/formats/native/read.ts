@@ -49,7 +49,7 @@ const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
 /**
  * Opens a native snapshot and checks its header and footer: one cut short is refused at once. All
- * reading is synchronous. Throws an InputError for whatever is wrong.
+ * reading is synchronous. Throws an InputError for whatever is wrong, whatever `maxInvalid` is.
  */
 export function openNative(path: string, options: ReadOptions): NativeReader {
   const file = new FrameFile(path);
