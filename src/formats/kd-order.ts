@@ -6,7 +6,8 @@ type Bounds = readonly [west: number, south: number, east: number, north: number
 /**
  * Whether points, lon and lat in turn, stand in the order of KDBush: the middle of a range, at
  * `(left + right) >> 1`, is its median by longitude, the middle of each half is that half's median
- * by latitude, and so on down to leaves. Ends at the first point out of place.
+ * by latitude, and so on down to leaves; equal points may stand on either side. Ends at the first
+ * point out of place.
  */
 export function isInKdOrder(coords: Float64Array): boolean {
   function isSubtree(left: number, right: number, axis: 0 | 1, bounds: Bounds): boolean {
