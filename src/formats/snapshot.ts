@@ -43,7 +43,7 @@ export interface Watermark {
   readonly sequence: number;
 }
 
-/** The most bytes that are read of a checksum file, which may have a line for each of many files. */
+/** The most bytes that are read of a checksum file, which may list many files. */
 export const MAX_CHECKSUM_BYTES: number = 64 * 1024;
 
 export type Progress = (bytesRead: number, bytesTotal: number) => void;

@@ -196,8 +196,8 @@ function unavailable(reason: string): PostReply {
 const LAST: Microseconds = Number.MAX_SAFE_INTEGER;
 
 /**
- * Makes a clock of times of creation, written in `zone`, each later than `last` and than any before,
- * also when the system's clock is put back. It tells undefined beyond the year 2255, where
+ * Makes a clock of times of creation, written in `zone`, each later than `last` and than the time
+ * before, also when the system's clock is put back. It tells undefined beyond the year 2255, where
  * microseconds are not exact.
  */
 export function createPostClock(last: Microseconds, zone: TimeZone): () => Timestamp | undefined {

@@ -11,7 +11,7 @@ import type { LaneStart, OfLane } from './lanes.js';
 
 // entry of a thread of the slow lane: it works on one question after the other, each to its end
 
-/** Beside threads that never rest, one gets a quarter of a core: nice value 5 weighs a third of 0. */
+/** A nice value: beside a busy thread of value 0, one of 5 gets a quarter of a core. */
 const LANE_PRIORITY = 5;
 
 const { settings, posts } = workerData as LaneStart;

@@ -14,8 +14,8 @@ const LONG_TEXT_BYTES = 64;
 addExtension({ type: TIMESTAMP_TYPE, unpack: timestampText });
 
 /**
- * Reads maps, one after the other or as one array. A MessagePack timestamp becomes ISO text. A value
- * that cannot be decoded breaks the file: nothing tells where the next one begins.
+ * Reads maps, one after the other or as one array. A MessagePack timestamp becomes ISO text.
+ * A value that cannot be decoded breaks the file: nothing tells where the next one begins.
  */
 export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   // `structures` makes it read msgpackr's extension for records, too

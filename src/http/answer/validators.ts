@@ -42,8 +42,8 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
 
 /**
  * Whether an If-Match header asks for an answer of this state: it names the state or its snapshot,
- * with or without quotes, or one of `etags`, or is `*`. Where these are not known any entity tag may
- * be one. Compares strongly, as RFC 9110 asks for it here.
+ * with or without quotes, or one of `etags`, or is `*`. Where the tags are not known any one may
+ * be the answer's. Compares strongly, as RFC 9110 asks for it here.
  */
 export function allowsState(
   ifMatch: string,

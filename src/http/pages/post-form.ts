@@ -121,7 +121,7 @@ const SHOWN = ['lat', 'lon', 'comment', TAGS_FIELD, JSON_FIELD, PAGE_FIELD];
 
 /**
  * What a form of a page says, as another client would say it: raw JSON is the body itself, tags are
- * what stands between commas, and `60,17` is 60.17 degrees. Throws a 400 HttpError for what is no JSON.
+ * separated by commas, and `60,17` is 60.17 degrees. Throws a 400 HttpError where JSON is wrong.
  */
 export function bodyOfForm(fields: FormFields): Body {
   const json = fields.get(JSON_FIELD)?.at(-1);
