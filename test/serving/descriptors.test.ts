@@ -26,8 +26,9 @@ limitedTest('more connections than file descriptors do not harm the service', as
     (await get('/rest/map_data_points/?page_size=1', { agent })).json<Envelope>().count;
   assert.is(await count(), countOf(1));
   const lines = Array.from({ length: 200 }, () => dial(port));
-  await until('those beyond the limit are closed', () => {
-    return lines.filter(({ isClosed }) => isClosed).length >= 200 - 8;
+  await until('those beyond the limit are closed, which the idle one of the agent may be', () => {
+    const open = lines.filter(({ isClosed }) => !isClosed).length;
+    return open + Object.values(agent.freeSockets).flat().length <= 8;
   });
   // a build still finds descriptors, and so do the timers that run each second
   replaceFile(path, markedLines(2));
