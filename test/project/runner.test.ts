@@ -11,7 +11,7 @@ test.after(() => rmSync(folder, { recursive: true }));
 
 const HEAD = `import { test } from 'uvu';`;
 const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
-const LIMITS: Limits = { fileMs: 60_000, closingMs: 200 };
+const LIMITS: Limits = { silenceMs: 60_000, closingMs: 200 };
 
 /** Runs files of these texts in turn, in one process where they let it; the outcomes in order. */
 async function outcomesOf(texts: readonly string[], limits = LIMITS): Promise<Outcome[]> {
@@ -70,11 +70,17 @@ test('files share a process while they pass', async () => {
   assert.equal([a === b, b === c, c === d], [true, true, false]);
 });
 
-test('a file that never ends is ended', async () => {
+test('a file that ends no test is ended, and a slow one is not', async () => {
   const hangs = `${HEAD} test('c', () => new Promise(() => setInterval(() => {}, 1e6))); test.run();`;
-  const [hanging, next] = await outcomesOf([hangs, GOOD], { ...LIMITS, fileMs: 10_000 });
+  const pause = "test('d', () => new Promise((done) => setTimeout(done, 2_000)));";
+  const slow = `${HEAD} ${pause.repeat(4)} test.run();`;
+  const [hanging, steady, next] = await outcomesOf([hangs, slow, GOOD], {
+    ...LIMITS,
+    silenceMs: 6_000,
+  });
   assert.equal(counts(hanging!), [0, 1, 0]);
-  assert.match(hanging!.output, /ended after 10 s/);
+  assert.match(hanging!.output, /ended after 6 s without a test's end/);
+  assert.equal(counts(steady!), [4, 0, 0]);
   assert.equal(counts(next!), [1, 0, 1]);
 });
 

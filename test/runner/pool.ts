@@ -22,7 +22,8 @@ const EXIT_MS = 20_000;
 
 /** Milliseconds that a file may take. */
 export interface Limits {
-  readonly fileMs: number;
+  /** From one thing that it prints, as after each test, to the next. */
+  readonly silenceMs: number;
   /** From its last test until all that it opened is closed. */
   readonly closingMs: number;
 }
@@ -66,9 +67,8 @@ function startProcess(): FileProcess {
   const child = fork(join(import.meta.dirname, 'file-process.js'), { silent: true });
   const closed = once(child, 'close').then(() => {});
   return {
-    async run(path, { fileMs, closingMs }) {
+    async run(path, { silenceMs, closingMs }) {
       const started = performance.now();
-      const outputs = [child.stdout!, child.stderr!].map((stream) => readOutput(stream, closed));
       let isLate = false;
       let killing: NodeJS.Timeout | undefined;
       const timer = setTimeout(() => {
@@ -76,7 +76,10 @@ function startProcess(): FileProcess {
         // a process that still hears this order exits by itself, and ends the services it started
         child.send(EXIT);
         killing = setTimeout(() => child.kill('SIGKILL'), EXIT_MS);
-      }, fileMs);
+      }, silenceMs);
+      const outputs = [child.stdout!, child.stderr!].map((stream) =>
+        readOutput(stream, closed, () => isLate || timer.refresh()),
+      );
       child.send({ path, closingMs } satisfies FileOrder);
       const result = await Promise.race([resultOf(child), closed]);
       const printed = (await Promise.all(outputs)).join('');
@@ -84,7 +87,9 @@ function startProcess(): FileProcess {
       clearTimeout(killing);
       const seconds = (performance.now() - started) / 1000;
       if (result !== undefined) return { ...result, seconds, output: printed };
-      const why = isLate ? `ended after ${fileMs / 1000} s` : describeEnd(child);
+      const why = isLate
+        ? `ended after ${silenceMs / 1000} s without a test's end`
+        : describeEnd(child);
       return { ...NOTHING, seconds, output: `${printed}\n${why}` };
     },
     async end() {
@@ -102,8 +107,8 @@ async function resultOf(child: ChildProcess): Promise<FileResult> {
   return result as FileResult;
 }
 
-/** What a stream brings before `END_MARK` or the end of the process. */
-function readOutput(stream: Readable, closed: Promise<void>): Promise<string> {
+/** What a stream brings before `END_MARK` or the end of the process; `heard` is called for each chunk. */
+function readOutput(stream: Readable, closed: Promise<void>, heard: () => void): Promise<string> {
   let text = '';
   return new Promise((resolve) => {
     const settle = (): void => {
@@ -113,6 +118,7 @@ function readOutput(stream: Readable, closed: Promise<void>): Promise<string> {
       resolve(text.replace(END_MARK, ''));
     };
     const take = (chunk: Buffer): void => {
+      heard();
       text += chunk;
       if (text.endsWith(END_MARK)) settle();
     };
