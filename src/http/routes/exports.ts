@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { sharedArray } from '../../model/memory.js';
+import { release, sharedArray } from '../../model/memory.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
@@ -114,9 +114,11 @@ async function* piecesOf(
       const coming = isFast && !piece.isLast ? next(FAST_PIECE_BYTES) : undefined;
       coming?.catch(() => {});
       const startedAt = performance.now();
+      const { length } = piece.body;
       yield piece.body;
       if (piece.isLast) return;
-      sent += piece.body.length;
+      release(piece.body);
+      sent += length;
       isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
       piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));
     }
