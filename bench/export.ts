@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { get } from 'node:http';
+import { createWriteStream } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { finished, pipeline } from 'node:stream/promises';
 import { LIST, surveyPlaces } from './places.js';
 import { READS_A_SECOND, readFor } from './post/posting.js';
 import { dealer, requestPaths, scenarioOf } from './scenarios.js';
@@ -45,7 +46,7 @@ async function benchExports(options: BenchOptions): Promise<ExportResults> {
   const native = await nativeFile(points, seed);
   const { url, pid } = await startService(native, smokeFlags(options.smoke));
   const file = join(temporaryFolder('export'), 'points.ndjson');
-  writeFileSync(file, Buffer.concat(await chunksOf(url + EXPORT)));
+  await pipeline(await answerTo(url + EXPORT), createWriteStream(file));
   const bare = await startServer(PEER, ['file', file]);
   const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
   const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
@@ -67,22 +68,21 @@ async function benchExports(options: BenchOptions): Promise<ExportResults> {
   return { points, connections, rounds };
 }
 
-/** Megabytes a second of an answer whose reader keeps up. */
+/** Megabytes a second of an answer whose reader keeps up, and keeps nothing. */
 async function paceOf(url: string): Promise<number> {
   const started = performance.now();
-  const chunks = await chunksOf(url);
-  const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+  let bytes = 0;
+  const answer = await answerTo(url);
+  answer.on('data', ({ length }: Buffer) => {
+    bytes += length;
+  });
+  await finished(answer);
   return bytes / 1000 / (performance.now() - started);
 }
 
-function chunksOf(url: string): Promise<Buffer[]> {
+function answerTo(url: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    get(url, { agent: false }, (answer) => {
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('end', () => resolve(chunks));
-      answer.on('error', reject);
-    }).on('error', reject);
+    get(url, { agent: false }, resolve).on('error', reject);
   });
 }
 
