@@ -82,10 +82,15 @@ export interface PointColumns {
 }
 
 export function columnsOf(point: Point): PointColumns {
-  const { id, lat, lon, createdAt, modifiedAt } = point;
-  const times = { createdAt: createdAt.micros, modifiedAt: modifiedAt.micros };
-  const record = new UnstoredRecord(textsOf(point));
-  return { id, lat: Number(lat), lon: Number(lon), ...times, record };
+  // named one by one: a spread costs a tenth of a record
+  return {
+    id: point.id,
+    lat: Number(point.lat),
+    lon: Number(point.lon),
+    createdAt: point.createdAt.micros,
+    modifiedAt: point.modifiedAt.micros,
+    record: new UnstoredRecord(textsOf(point)),
+  };
 }
 
 const BLOCK_BYTES = 16 * 1024 * 1024;

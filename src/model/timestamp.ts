@@ -16,14 +16,21 @@ const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 export const DATE: RegExp = /^\d{4}-\d\d-\d\d$/;
 
+/** The last one read: half of all records have one time twice. */
+let last: Timestamp = { micros: 0, text: '' };
+
 /**
  * Reads a record's timestamp; returns the problem as text where it is none. With a `zone`, a time
  * without an offset is local time, and a date alone the first moment of its day.
  */
 export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | string {
   if (text.length === CANONICAL_BYTES) {
+    if (text === last.text) return last;
     const micros = canonicalMicros(text, 0);
-    if (Number.isSafeInteger(micros)) return { micros, text };
+    if (Number.isSafeInteger(micros)) {
+      last = { micros, text };
+      return last;
+    }
   }
   const isDate = zone !== undefined && DATE.test(text);
   const fields = SHAPE.exec(isDate ? `${text}T00:00` : text);

@@ -43,6 +43,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
     if (expected === undefined) [expected, done] = readArrayHeader(bytes);
     const most = expected;
     const values = bytes.subarray(done);
+    const hasMarks = values.includes(MARK_BYTES);
     const rows: Row[] = [];
     let failure: Error | undefined;
     if (values.length > 0 && records < most) {
@@ -51,7 +52,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
         unpackr.unpackMultiple(values, (value, start = 0, end = 0) => {
           if (end - start > MAX_RAW_BYTES) throw new Error(TOO_LONG.reason);
           records += 1;
-          rows.push(readRow(records, value, values.subarray(start, end)));
+          rows.push(readRow(records, value, values.subarray(start, end), hasMarks));
           done = first + end;
           return records < most;
         });
@@ -95,13 +96,14 @@ function readArrayHeader(bytes: Buffer): [count: number, size: number] {
   return [Number.POSITIVE_INFINITY, 0];
 }
 
-function readRow(place: number, value: unknown, bytes: Buffer): Row {
+function readRow(place: number, value: unknown, bytes: Buffer, hasMarks: boolean): Row {
   // the decoder puts a replacement character where text is no UTF-8
   const replaced = countReplacements(value);
   if (replaced > 0 && bytes.toString('latin1').split('\xef\xbf\xbd').length - 1 < replaced) {
     return problemRow(place, 'is not valid UTF-8');
   }
-  return { place, value: bytes.includes(MARK_BYTES) ? withMarks(value, bytes) : value };
+  const isMarked = hasMarks && bytes.includes(MARK_BYTES);
+  return { place, value: isMarked ? withMarks(value, bytes) : value };
 }
 
 /** Restores the byte order mark at the start of a long text, which the decoder may have dropped. */
@@ -122,8 +124,15 @@ function countReplacements(value: unknown): number {
   }
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
+  if (Array.isArray(value)) {
+    for (const one of value) count += countReplacements(one);
+    return count;
+  }
   for (const key in value) {
-    count += countReplacements(key) + countReplacements((value as Record<string, unknown>)[key]);
+    const one = (value as Record<string, unknown>)[key];
+    if (key.includes(REPLACEMENT)) count += countReplacements(key);
+    // most values are texts without one, for which a call would cost more than a look
+    if (typeof one !== 'string' || one.includes(REPLACEMENT)) count += countReplacements(one);
   }
   return count;
 }
