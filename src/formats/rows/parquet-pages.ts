@@ -29,12 +29,12 @@ const MAX_LIST = 2 ** 18;
 type Decoder = Parameters<typeof readPage>[2];
 
 /** The values of a column chunk, page by page; a list is an array. Memory holds one page. */
-export async function* readPages(
+export function* readPages(
   source: RowFile,
   column: Column,
   { meta, from, to }: Chunk,
   spend: (bytes: number) => void,
-): AsyncGenerator<DecodedArray> {
+): Generator<DecodedArray> {
   const decoder = decoderOf(column, meta);
   const isList = column.levels.repetition > 0;
   let dictionary: DecodedArray | undefined;

@@ -1,10 +1,15 @@
 import type { DecodedArray } from 'hyparquet';
+import { type Offer, startThread } from '../../model/calls.js';
 import { InputError } from '../../model/quote.js';
+import { openTimeZone } from '../../model/time-zone.js';
+import { MAX_BLOCK_POINTS } from '../block.js';
 import type { Progress } from '../snapshot.js';
-import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
+import { type Column, type ParquetFile, readParquetFile } from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
+import { type Piece, PieceBuilder } from './piece.js';
+import { memoryOfPieces, type PartReader, type ReadThreads, readParts } from './read-threads.js';
 import { BrokenRows, type Row } from './row.js';
-import type { RowFile } from './row-file.js';
+import { RowFile } from './row-file.js';
 
 const BATCH = 1_024;
 /** Bytes that a row counts for, its texts apart. */
@@ -21,37 +26,117 @@ const FREE_EXPANSION = 64 * 1024 * 1024;
  */
 export async function* readParquet(source: RowFile, onProgress?: Progress): AsyncGenerator<Row[]> {
   await source.hash();
-  const file = readParquetFile(source);
-  const rows = file.groups.reduce((sum, group) => sum + group.rows, 0);
-  const most = MAX_EXPANSION * source.size + FREE_EXPANSION;
-  if (rows * ROW_BYTES > most) {
-    throw new BrokenRows(`announces ${rows} rows in ${source.size} bytes`);
-  }
-  let left = most;
-  const spend = (bytes: number): void => {
-    left -= bytes;
-    if (left < 0) {
-      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
-    }
-  };
-  let place = 0;
-  for (const [index, group] of file.groups.entries()) {
-    // pyarrow writes an empty row group for an empty table
-    if (group.rows === 0) continue;
-    const begun = place;
-    for await (const values of readGroup(source, file, group, spend, index + 1, place)) {
-      place += values.length;
-      yield values;
-    }
-    if (place - begun !== group.rows) {
-      throw new BrokenRows(
-        `row group ${index + 1} has ${place - begun} rows, and announces ${group.rows}`,
-      );
-    }
-    const read = file.columns.map(({ index: at }) => group.chunks[at]?.to ?? 0);
-    onProgress?.(Math.min(Math.max(...read), source.size - 1), source.size);
+  const groups = new RowGroups(source);
+  for (const index of groups.rows.keys()) {
+    yield* groups.rowsOf(index);
+    onProgress?.(groups.endOf(index), source.size);
   }
   onProgress?.(source.size, source.size);
+}
+
+/** Rows of a group that a thread may keep until they are taken; those of pyarrow have a million. */
+const MOST_KEPT_ROWS = 2 * MAX_BLOCK_POINTS;
+
+/** Whether threads can read a file's row groups. Throws {@link BrokenRows}. */
+export function hasSmallGroups(source: RowFile): boolean {
+  return new RowGroups(source).rows.every((rows) => rows <= MOST_KEPT_ROWS);
+}
+
+/** Reads as {@link readParquet} does, row groups in threads, a group at a time each. */
+export async function* readParquetInThreads(
+  source: RowFile,
+  { threads, zone }: ReadThreads,
+  onProgress?: Progress,
+): AsyncGenerator<Piece> {
+  await source.hash();
+  const groups = new RowGroups(source);
+  const given = { path: source.path, zone } satisfies Given;
+  const indexes = Array.from(groups.rows.keys(), (index) => [index] as const);
+  const reads = readParts(indexes, threads, () =>
+    startThread<Reading>('read', import.meta.url, given),
+  );
+  let index = 0;
+  for await (const pieces of reads) {
+    yield* pieces;
+    onProgress?.(groups.endOf(index++), source.size);
+  }
+}
+
+interface Given {
+  readonly path: string;
+  readonly zone: string;
+}
+
+type Reading = PartReader<readonly [index: number], readonly Piece[]>;
+
+/** The functions of a thread that reads row groups. */
+export async function offer({ path, zone }: Given): Promise<Offer> {
+  const groups = new RowGroups(new RowFile(path));
+  const builder = new PieceBuilder(await openTimeZone(zone));
+
+  function read(index: number): readonly Piece[] {
+    const pieces: Piece[] = [];
+    for (const rows of groups.rowsOf(index)) pieces.push(...builder.addAll(rows));
+    return [...pieces, builder.take()];
+  }
+
+  return [{ read } satisfies Reading, (_, pieces: Piece[]) => memoryOfPieces(pieces)];
+}
+
+/** The row groups of a file. */
+class RowGroups {
+  /** Of each group. */
+  readonly rows: readonly number[];
+  readonly #source: RowFile;
+  readonly #file: ParquetFile;
+  /** Bytes that values may still take. */
+  #left: number;
+
+  /** Reads the metadata. Throws {@link BrokenRows}. */
+  constructor(source: RowFile) {
+    this.#source = source;
+    this.#file = readParquetFile(source);
+    this.rows = this.#file.groups.map(({ rows }) => rows);
+    this.#left = MAX_EXPANSION * source.size + FREE_EXPANSION;
+    const all = sum(this.rows);
+    if (all * ROW_BYTES > this.#left) {
+      throw new BrokenRows(`announces ${all} rows in ${source.size} bytes`);
+    }
+  }
+
+  *rowsOf(index: number): Generator<Row[]> {
+    const announced = this.rows[index]!;
+    // pyarrow writes an empty row group for an empty table
+    if (announced === 0) return;
+    const before = sum(this.rows.slice(0, index));
+    let count = 0;
+    const spend = (bytes: number): void => this.#spend(bytes);
+    for (const rows of readGroup(this.#source, this.#file, spend, index, before)) {
+      count += rows.length;
+      yield rows;
+    }
+    if (count !== announced) {
+      throw new BrokenRows(`row group ${index + 1} has ${count} rows, and announces ${announced}`);
+    }
+  }
+
+  /** The bytes of the file that are read with a group. */
+  endOf(index: number): number {
+    const { columns, groups } = this.#file;
+    const ends = columns.map((column) => groups[index]!.chunks[column.index]?.to ?? 0);
+    return Math.min(Math.max(...ends), this.#source.size - 1);
+  }
+
+  #spend(bytes: number): void {
+    this.#left -= bytes;
+    if (this.#left < 0) {
+      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
+    }
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
@@ -60,19 +145,19 @@ type Spend = (bytes: number) => void;
 /** The values of a column in a row group, read page by page. */
 class Values {
   readonly column: Column;
-  readonly #pages: AsyncGenerator<DecodedArray>;
+  readonly #pages: Generator<DecodedArray>;
   #page: DecodedArray = [];
   #at = 0;
 
-  constructor(column: Column, pages: AsyncGenerator<DecodedArray>) {
+  constructor(column: Column, pages: Generator<DecodedArray>) {
     this.column = column;
     this.#pages = pages;
   }
 
   /** Returns how many values can be taken, 0 at the end of the group. */
-  async fill(): Promise<number> {
+  fill(): number {
     while (this.#at === this.#page.length) {
-      const { value, done } = await this.#pages.next();
+      const { value, done } = this.#pages.next();
       if (done) return 0;
       this.#page = value;
       this.#at = 0;
@@ -89,21 +174,20 @@ class Values {
   }
 }
 
-/** The records of a row group, the first of them number `place` + 1. */
-async function* readGroup(
+/** The records of the row group `index`, the first of them number `place` + 1. */
+function* readGroup(
   source: RowFile,
-  { columns, unknown }: ParquetFile,
-  group: RowGroup,
+  { columns, unknown, groups }: ParquetFile,
   spend: Spend,
-  number: number,
+  index: number,
   place: number,
-): AsyncGenerator<Row[]> {
+): Generator<Row[]> {
   let row = place;
   let now: Column | undefined;
   try {
     const all = columns.map((column) => {
       now = column;
-      const chunk = group.chunks[column.index];
+      const chunk = groups[index]!.chunks[column.index];
       if (chunk === undefined) throw new BrokenRows('its pages are not in this file');
       return new Values(column, readPages(source, column, chunk, spend));
     });
@@ -111,7 +195,7 @@ async function* readGroup(
       let count = BATCH;
       for (const values of all) {
         now = values.column;
-        count = Math.min(count, await values.fill());
+        count = Math.min(count, values.fill());
       }
       if (count === 0) break;
       const rows: Row[] = [];
@@ -120,13 +204,13 @@ async function* readGroup(
     }
     for (const values of all) {
       now = values.column;
-      if ((await values.fill()) > 0) throw new BrokenRows('has more values than others have');
+      if (values.fill() > 0) throw new BrokenRows('has more values than others have');
     }
   } catch (error) {
     if (error instanceof InputError) throw error;
     const column = now === undefined ? '' : `, column "${now.name}"`;
     throw new BrokenRows(
-      `row group ${number}${column}, at record ${row + 1}: ${(error as Error).message}`,
+      `row group ${index + 1}${column}, at record ${row + 1}: ${(error as Error).message}`,
     );
   }
 }

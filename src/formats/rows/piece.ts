@@ -50,6 +50,16 @@ export class PieceBuilder {
     return this.#put(this.#blocks.add(columns), place);
   }
 
+  /** Adds rows; returns the pieces whose blocks are full. */
+  addAll(rows: Iterable<Row>): Piece[] {
+    const pieces: Piece[] = [];
+    for (const row of rows) {
+      const piece = this.add(row);
+      if (piece !== undefined) pieces.push(piece);
+    }
+    return pieces;
+  }
+
   /** Invalid records since the last piece. */
   get invalid(): number {
     return this.#now.invalid;

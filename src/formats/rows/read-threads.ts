@@ -1,3 +1,4 @@
+import type { Worker } from 'node:worker_threads';
 import { type Offer, startThread } from '../../model/calls.js';
 import { joinedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
@@ -28,43 +29,56 @@ const AHEAD = 2;
 const MOST_THREADS = 4;
 const LINE_FEED = 0x0a;
 
+/** What a thread offers that reads parts of a file. */
+export type PartReader<Part extends readonly unknown[], Read> = { read(...part: Part): Read };
+
+interface PartThread<Part extends readonly unknown[], Read> {
+  readonly thread: Worker;
+  readonly calls: { call(name: 'read', ...part: Part): Promise<Read> };
+}
+
 /**
- * Reads lines in threads, a batch at a time; the pieces come in the order of the file. Threads end
- * with the generator. Throws what the chunks throw.
+ * Has threads read the parts of a file; yields what they read in the order of the parts. Threads
+ * end with the generator. Throws what `parts` throws, and what a thread throws.
  */
+export async function* readParts<Part extends readonly unknown[], Read>(
+  parts: AsyncIterable<Part> | Iterable<Part>,
+  threads: number,
+  start: () => PartThread<Part, Read>,
+): AsyncGenerator<Read> {
+  const started = Array.from({ length: Math.min(threads, MOST_THREADS) }, start);
+  const reading: Promise<Read>[] = [];
+  let next = 0;
+  try {
+    for await (const part of parts) {
+      const read = started[next++ % started.length]!.calls.call('read', ...part);
+      // whoever reads the file may have given up by then
+      read.catch(() => {});
+      reading.push(read);
+      if (reading.length >= AHEAD * started.length) yield await reading.shift()!;
+    }
+    while (reading.length > 0) yield await reading.shift()!;
+  } finally {
+    await Promise.all(started.map(({ thread }) => thread.terminate()));
+  }
+}
+
+/** Reads lines in threads, a batch at a time; the pieces come in the order of the file. */
 export async function* readInThreads(
   chunks: AsyncIterable<Uint8Array>,
   { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
 ): AsyncGenerator<Piece> {
-  const count = Math.min(threads, MOST_THREADS);
-  const started = Array.from({ length: count }, () =>
+  const batches = readParts(batchesOf(chunks, batchBytes), threads, () =>
     startThread<Reading>('read', import.meta.url, zone, (_, [bytes]: [Uint8Array]) => [
       bytes.buffer as ArrayBuffer,
     ]),
   );
-  const reading: Promise<ReadBatch>[] = [];
-  let next = 0;
   let taken = 0;
   let before = 0;
-
-  async function* takeOldest(): AsyncGenerator<Piece> {
-    const { pieces, lines } = await reading.shift()!;
+  for await (const { pieces, lines } of batches) {
     for (const piece of pieces) yield taken === 0 ? piece : movedBy(before - 1, piece);
     taken++;
     before += lines;
-  }
-
-  try {
-    for await (const bytes of batchesOf(chunks, batchBytes)) {
-      const read = started[next % count]!.calls.call('read', bytes, next++ === 0);
-      // whoever reads the file may have given up by then
-      read.catch(() => {});
-      reading.push(read);
-      if (reading.length >= AHEAD * count) yield* takeOldest();
-    }
-    while (reading.length > 0) yield* takeOldest();
-  } finally {
-    await Promise.all(started.map(({ thread }) => thread.terminate()));
   }
 }
 
@@ -76,6 +90,8 @@ function movedBy(lines: number, piece: Piece): Piece {
   };
 }
 
+type Batch = readonly [bytes: Uint8Array, isFirst: boolean];
+
 /**
  * Batches of whole lines, or of texts behind record separators, in memory that can be given away.
  * The middle of a line that is too long is dropped.
@@ -83,7 +99,8 @@ function movedBy(lines: number, piece: Piece): Piece {
 async function* batchesOf(
   chunks: AsyncIterable<Uint8Array>,
   batchBytes: number,
-): AsyncGenerator<Uint8Array> {
+): AsyncGenerator<Batch> {
+  let isFirst = true;
   let parts: Uint8Array[] = [];
   let size = 0;
   // bytes of the last line, which has not ended, and the byte that ends a line
@@ -97,7 +114,8 @@ async function* batchesOf(
     const cut = last + (end === LINE_FEED ? 1 : 0);
     let rest = chunk;
     if (cut > 0 && size + cut >= batchBytes) {
-      yield joinedBytes([...parts, chunk.subarray(0, cut)]);
+      yield [joinedBytes([...parts, chunk.subarray(0, cut)]), isFirst];
+      isFirst = false;
       rest = chunk.subarray(cut);
       parts = [];
       size = 0;
@@ -106,10 +124,10 @@ async function* batchesOf(
     size += rest.length;
     open = last === -1 ? open + chunk.length : chunk.length - cut;
   }
-  if (size > 0) yield joinedBytes(parts);
+  if (size > 0) yield [joinedBytes(parts), isFirst];
 }
 
-type Reading = { read(bytes: Uint8Array, isFirst: boolean): ReadBatch };
+type Reading = PartReader<Batch, ReadBatch>;
 
 /** The functions of a thread that reads lines. */
 export async function offer(zone: string): Promise<Offer> {
@@ -120,10 +138,7 @@ export async function offer(zone: string): Promise<Offer> {
     const first = isFirst ? 1 : 2;
     const lines = new LineSplitter(first, JSON_FORM);
     const pieces: Piece[] = [];
-    const add = (row: Row): void => {
-      const piece = builder.add(row);
-      if (piece !== undefined) pieces.push(piece);
-    };
+    const add = (row: Row): void => void pieces.push(...builder.addAll([row]));
     readChunk(lines, bytes, add);
     const last = lines.last();
     const row = last && readLine(last);
@@ -132,11 +147,11 @@ export async function offer(zone: string): Promise<Offer> {
     return { pieces, lines: lines.place - first };
   }
 
-  return [{ read } satisfies Reading, (_, value: ReadBatch) => memoryOf(value)];
+  return [{ read } satisfies Reading, (_, { pieces }: ReadBatch) => memoryOfPieces(pieces)];
 }
 
 /** The memory to be transferred with what a thread has read. */
-function memoryOf({ pieces }: ReadBatch): ArrayBuffer[] {
+export function memoryOfPieces(pieces: readonly Piece[]): ArrayBuffer[] {
   return pieces.flatMap(({ block, places }) => {
     return [places.buffer as ArrayBuffer, ...(block === undefined ? [] : memoryOfBlock(block))];
   });

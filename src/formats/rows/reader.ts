@@ -23,11 +23,16 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
   msgpack: readMsgpack,
 };
 
-/** Turns a {@link BrokenRows} into an InputError that names the file. */
+/**
+ * Turns a {@link BrokenRows} into an InputError that names the file. Errors of threads have lost
+ * their class, and kept their names.
+ */
 export function nameFile(source: RowFile, error: unknown): unknown {
-  if (!(error instanceof BrokenRows)) return error;
+  const { name, message } = error as Error;
+  if (name === 'InputError') return new InputError(message, { cause: error });
+  if (name !== 'BrokenRows') return error;
   const path = source.gzipped ? `${source.path} (gunzipped)` : source.path;
-  return new InputError(`${path}: ${error.message}`, { cause: error });
+  return new InputError(`${path}: ${message}`, { cause: error });
 }
 
 /** Invalid records beyond the allowed ones that end reading: 0.3 MB of gzip can be 150M lines. */
@@ -85,19 +90,22 @@ export class RowsReader implements SnapshotReader {
 
   async *#pieces(): AsyncGenerator<Piece> {
     const { threads = 1, onProgress } = this.#options;
-    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
-    if (this.format === 'ndjson' && threads > 1 && isLarge) {
-      const { readInThreads } = await import('./read-threads.js');
-      const chunks = this.#source.chunks(onProgress);
-      yield* readInThreads(chunks, { threads, zone: this.#zone.name });
-      return;
+    if (threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
+      const given = { threads, zone: this.#zone.name };
+      if (this.format === 'ndjson') {
+        const { readInThreads } = await import('./read-threads.js');
+        return yield* readInThreads(this.#source.chunks(onProgress), given);
+      }
+      if (this.format === 'parquet') {
+        const { hasSmallGroups, readParquetInThreads } = await import('./parquet.js');
+        if (hasSmallGroups(this.#source)) {
+          return yield* readParquetInThreads(this.#source, given, onProgress);
+        }
+      }
     }
     const builder = new PieceBuilder(this.#zone);
     for await (const rows of await this.#rows()) {
-      for (const row of rows) {
-        const piece = builder.add(row);
-        if (piece !== undefined) yield piece;
-      }
+      yield* builder.addAll(rows);
       if (builder.invalid > INVALID_OF_PIECE) yield builder.take();
     }
     yield builder.take();
