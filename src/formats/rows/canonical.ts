@@ -7,9 +7,9 @@ import { UnstoredRecord } from '../record-layout.js';
 // between quotes: escapes only where a character cannot be written otherwise
 const CHARACTER = String.raw`(?:[^"\\\x00-\x1f]|\\["\\nrt])`;
 const WHOLE = String.raw`(0|[1-9]\d{0,15})`;
-const NUMBER = String.raw`(-?(?:0|[1-9]\d{0,2})\.\d{8})`;
+export const NUMBER: string = String.raw`(-?(?:0|[1-9]\d{0,2})\.\d{8})`;
 // without escapes, and with a character of ASCII: other alphabets have white space of their own
-const TAG = String.raw`"(?=[^"]*[!#-\[\]-~])[^"\\\x00-\x1f]{1,64}"`;
+export const TAG: string = String.raw`"(?=[^"]*[!#-\[\]-~])[^"\\\x00-\x1f]{1,64}"`;
 const TIME = `"([^"]{${CANONICAL_BYTES}})"`;
 
 /** The value of each key as the API renders it, a byte a character. */
@@ -87,7 +87,7 @@ export class RenderedPoint implements PointColumns {
 }
 
 /** The point of texts in the right form; undefined where one is out of range. */
-function takeTexts(
+export function takeTexts(
   ...given: ConstructorParameters<typeof RenderedPoint>
 ): RenderedPoint | undefined {
   const point = new RenderedPoint(...given);

@@ -1,7 +1,12 @@
+import { isUtf8 } from 'node:buffer';
 import { addExtension, pack, Unpackr } from 'msgpackr';
-import { formatUtc } from '../../model/timestamp.js';
+import { byteText, RECORD_KEYS, type RecordKey } from '../../model/point.js';
+import { CANONICAL_BYTES, formatUtc } from '../../model/timestamp.js';
+import { NUMBER, type RenderedPoint, TAG, takeTexts } from './canonical.js';
 import { BrokenRows, MAX_RAW_BYTES, problemRow, type Row, TOO_LONG } from './row.js';
 
+/** Where more than one of so many records is not as exports write them, all are decoded. */
+const OTHERS = 16;
 const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
 const REPLACEMENT = '\ufffd';
@@ -33,6 +38,8 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
   let records = 0;
   /** Values of the one array; infinite where values stand for themselves. */
   let expected: number | undefined;
+  /** Records that are not as exports write them. */
+  let others = 0;
 
   const broken = (reason: string): BrokenRows =>
     new BrokenRows(`broken in record ${records + 1}, at byte ${position}: ${reason}`);
@@ -42,23 +49,31 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
     let done = 0;
     if (expected === undefined) [expected, done] = readArrayHeader(bytes);
     const most = expected;
-    const values = bytes.subarray(done);
-    const hasMarks = values.includes(MARK_BYTES);
+    const hasMarks = bytes.includes(MARK_BYTES);
     const rows: Row[] = [];
     let failure: Error | undefined;
-    if (values.length > 0 && records < most) {
-      const first = done;
-      try {
-        unpackr.unpackMultiple(values, (value, start = 0, end = 0) => {
+    const isForeign = (): boolean => OTHERS * others > records;
+    const maps = isForeign() ? undefined : new ExportedMaps(bytes);
+    try {
+      while (done < bytes.length && records < most) {
+        const point = maps?.read(done);
+        if (point !== undefined) {
+          rows.push({ place: ++records, value: point });
+          done = maps!.end;
+          continue;
+        }
+        const from = done;
+        unpackr.unpackMultiple(bytes.subarray(from), (value, start = 0, end = 0) => {
           if (end - start > MAX_RAW_BYTES) throw new Error(TOO_LONG.reason);
           records += 1;
-          rows.push(readRow(records, value, values.subarray(start, end), hasMarks));
-          done = first + end;
-          return records < most;
+          others += 1;
+          done = from + end;
+          rows.push(readRow(records, value, bytes.subarray(from + start, done), hasMarks));
+          return isForeign() && records < most;
         });
-      } catch (error) {
-        failure = error as Error;
       }
+    } catch (error) {
+      failure = error as Error;
     }
     rest = [bytes.subarray(done)];
     size = bytes.length - done;
@@ -154,4 +169,129 @@ function timestampText(data: Uint8Array): string {
   const micros = seconds * 1e6 + Math.floor(nanoseconds / 1000);
   if (!Number.isSafeInteger(micros)) return `a timestamp of ${seconds} seconds`;
   return formatUtc(micros);
+}
+
+/** Printable ASCII without escapes in JSON. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+const DEGREES = new RegExp(`^${NUMBER}$`);
+const QUOTED_TAG = new RegExp(`^${TAG}$`);
+
+// heads of MessagePack
+const [FIXMAP, FIXARRAY, FIXSTR] = [0x80, 0x90, 0xa0] as const;
+const [FALSE, TRUE, UINT_8, UINT_64, STR_8, STR_16] = [0xc2, 0xc3, 0xcc, 0xcf, 0xd9, 0xda] as const;
+/** Each key of a record as MessagePack has it. */
+const NAMES = Object.fromEntries(
+  RECORD_KEYS.map((key) => [key, String.fromCharCode(FIXSTR + key.length) + key]),
+) as Readonly<Record<RecordKey, string>>;
+
+/** Reads maps of MessagePack as an export writes them, in half the time of a decoder. */
+class ExportedMaps {
+  /** Behind the map that was read last. */
+  end = 0;
+  /** A character a byte. */
+  readonly #bytes: string;
+  /** Members to come; NaN once one is not as exports write it. */
+  #left = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes.toString('latin1');
+  }
+
+  /** The map that begins at `at`; undefined for what is not surely a valid record. */
+  read(at: number): RenderedPoint | undefined {
+    this.#left = this.#bytes.charCodeAt(at) - FIXMAP;
+    this.end = at + 1;
+    // in the order of the keys
+    const texts = {
+      id: this.#whole('id'),
+      status: this.#text('status'),
+      comment: this.#text('comment'),
+      image: this.#text('image'),
+      lat: this.#degrees('lat'),
+      lon: this.#degrees('lon'),
+      isProcessed: this.#flag('is_processed'),
+      createdBy: this.#whole('created_by'),
+      tags: this.#tags('tags'),
+      createdAt: this.#text('created_at'),
+      modifiedAt: this.#text('modified_at'),
+    };
+    const isWhole = this.#left === 0 && texts.id !== '' && texts.status !== '';
+    const times = [texts.createdAt, texts.modifiedAt];
+    if (!isWhole || times.some(({ length }) => length !== CANONICAL_BYTES)) return undefined;
+    const modifiedAt = this.end - CANONICAL_BYTES;
+    const between = NAMES.modified_at.length + 2;
+    return takeTexts(texts, this.#bytes, modifiedAt - between - CANONICAL_BYTES, modifiedAt);
+  }
+
+  /** Whether the member is next, whose value comes then. */
+  #has(key: RecordKey): boolean {
+    if (!this.#bytes.startsWith(NAMES[key], this.end)) return false;
+    this.end += NAMES[key].length;
+    this.#left--;
+    return true;
+  }
+
+  #fail(): '' {
+    this.#left = Number.NaN;
+    return '';
+  }
+
+  #head(): number {
+    return this.#bytes.charCodeAt(this.end++);
+  }
+
+  /** The bytes of a text. */
+  #bytesOfText(): string {
+    const head = this.#head();
+    let length = head < FIXSTR + 32 ? head - FIXSTR : Number.NaN;
+    if (head === STR_8) length = this.#head();
+    else if (head === STR_16) length = this.#head() * 256 + this.#head();
+    const text = this.#bytes.slice(this.end, this.end + length);
+    this.end += length;
+    return text.length === length ? text : this.#fail();
+  }
+
+  /** A text as JSON has it between its quotes. */
+  #text(key: RecordKey): string {
+    if (!this.#has(key)) return '';
+    const text = this.#bytesOfText();
+    if (PLAIN.test(text)) return text;
+    const bytes = Buffer.from(text, 'latin1');
+    if (text.includes('\0') || !isUtf8(bytes)) return this.#fail();
+    return byteText(JSON.stringify(bytes.toString()).slice(1, -1));
+  }
+
+  #degrees(key: RecordKey): string {
+    const text = this.#has(key) ? this.#bytesOfText() : '';
+    return DEGREES.test(text) ? text : this.#fail();
+  }
+
+  #whole(key: RecordKey): string {
+    if (!this.#has(key)) return '';
+    const head = this.#head();
+    if (head < FIXMAP) return String(head);
+    if (!(head >= UINT_8 && head <= UINT_64)) return this.#fail();
+    let number = 0;
+    for (let left = 1 << (head - UINT_8); left > 0; left--) number = number * 256 + this.#head();
+    return String(number);
+  }
+
+  #flag(key: RecordKey): boolean {
+    const head = this.#has(key) ? this.#head() : Number.NaN;
+    if (head !== TRUE && head !== FALSE) this.#fail();
+    return head === TRUE;
+  }
+
+  #tags(key: RecordKey): string {
+    if (!this.#has(key)) return '';
+    const count = this.#head() - FIXARRAY;
+    if (!(count > 0 && count < 16)) return this.#fail();
+    let tags = '';
+    for (let i = 0; i < count; i++) {
+      const tag = `"${this.#bytesOfText()}"`;
+      if (!QUOTED_TAG.test(tag) || !isUtf8(Buffer.from(tag, 'latin1'))) return this.#fail();
+      tags += i > 0 ? `,${tag}` : tag;
+    }
+    return tags;
+  }
 }

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import { pack } from 'msgpackr';
+import { Packr, pack } from 'msgpackr';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
+import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
+import { openTimeZone } from '../../../src/model/time-zone.js';
 import { brokenBy, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
@@ -62,6 +64,119 @@ test('timestamps become ISO text, exact to the microsecond', async () => {
   }
   const [packed] = await values(pack({ t: new Date(1234567) }));
   assert.equal(packed, { t: '1970-01-01T00:20:34.567000+00:00' });
+});
+
+/** In another order than exports have; behind it, all is decoded. */
+const FOREIGN = { created_at: '2024-01-01T00:00:00Z', lat: 1, lon: 2, id: 999_999 };
+const zone = await openTimeZone('UTC');
+const packr = new Packr({ useRecords: false, variableMapSize: true });
+
+/** What is read of records, without {@link FOREIGN}, or that the file is broken. */
+async function whatIsRead(content: Uint8Array): Promise<unknown> {
+  const builder = new PieceBuilder(zone);
+  let pieces: Piece[];
+  try {
+    pieces = builder.addAll(await rowsOf(readMsgpack, content, 1_000));
+  } catch (error) {
+    assert.instance(error, BrokenRows);
+    return 'broken';
+  }
+  pieces.push(builder.take());
+  const points = pieces.flatMap(({ block }) => {
+    let end = 0;
+    return Array.from(block?.id ?? [], (id, i) => {
+      const { lat, lon, createdAt, modifiedAt, length, records } = block!;
+      const record = Buffer.from(records.subarray(end, end + length[i]!)).toString('latin1');
+      end += length[i]!;
+      return [id, lat[i], lon[i], createdAt[i], modifiedAt[i], record];
+    });
+  });
+  return {
+    points: points.filter(([id]) => id !== FOREIGN.id),
+    problems: pieces.flatMap(({ problems }) => problems.map(([, own]) => own)),
+    unknown: pieces.map(({ unknownKeys }) => unknownKeys),
+  };
+}
+
+test('records as exports write them are read as the decoder reads them', async () => {
+  const text = fc.oneof(
+    fc.string({ maxLength: 40 }),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.constantFrom('', 'NEW', 'a"b', 'C:\\x', 'ä\n', '\0', '\ufeffä', '\ufffd', 'x'.repeat(300)),
+  );
+  const times = [
+    '2024-02-29T23:59:59.123456+03:00',
+    '2024-05-01T12:00:00Z',
+    ' 2024-02-29T23:59:59.123456+03:00',
+  ];
+  const often = <T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<unknown>) =>
+    fc.oneof({ weight: 9, arbitrary: usual }, { weight: 1, arbitrary: other });
+  const time = often(fc.constant(times[0]!), fc.constantFrom(...times));
+  const degrees = often(
+    fc.constantFrom('60.12345678', '-0.00000000'),
+    fc.constantFrom('90.00000001', '1.5', ''),
+  );
+  const whole = often(
+    fc.constantFrom(1, 127, 128, 255, 256, 65_536, 2 ** 32 - 1),
+    fc.constantFrom(0, -1, 1.5, 2 ** 53),
+  );
+  const record = fc.record(
+    {
+      id: fc.oneof(fc.integer({ min: 1, max: 2 ** 32 - 1 }), whole),
+      status: text,
+      comment: text,
+      image: text,
+      ...{ lat: degrees, lon: degrees },
+      is_processed: often(fc.boolean(), fc.constantFrom(0, null)),
+      created_by: whole,
+      tags: fc.array(often(fc.constantFrom('Repair', 'ä b'), text), { minLength: 1, maxLength: 3 }),
+      ...{ created_at: time, modified_at: time },
+    },
+    {
+      requiredKeys: [
+        'id',
+        'status',
+        'comment',
+        'lat',
+        'lon',
+        'is_processed',
+        'created_at',
+        'modified_at',
+      ],
+    },
+  );
+  const compare = async (bytes: Buffer): Promise<void> => {
+    const decoded = await whatIsRead(Buffer.concat([packr.pack(FOREIGN), bytes]));
+    assert.equal(await whatIsRead(bytes), decoded);
+  };
+  const plain = { id: 1, status: 'NEW', comment: 'x'.repeat(32), lat: '1.00000000' };
+  const common = {
+    lon: '2.00000000',
+    is_processed: true,
+    created_at: times[0],
+    modified_at: times[0],
+  };
+  const good = packr.pack({ ...plain, ...common });
+  const at = good.indexOf('\xd9\x20x', 0, 'latin1');
+  // nil instead of the head of a text, and a member more than there are
+  await compare(Buffer.concat([good.subarray(0, at), Buffer.of(0xc0), good.subarray(at + 2)]));
+  await compare(Buffer.concat([Buffer.of(good[0]! + 1), good.subarray(1)]));
+  const change = fc.tuple(fc.nat(), fc.nat(255));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(record, { maxLength: 4 }),
+      fc.option(change),
+      async (records, changed) => {
+        const bytes = Buffer.concat(records.map((one) => packr.pack(one)));
+        // not the first byte, which may make an array of the file
+        if (changed !== null && bytes.length > 0) {
+          bytes[1 + (changed[0] % (bytes.length - 1))] = changed[1];
+        }
+        await compare(bytes);
+      },
+    ),
+    { numRuns: rounds(5_000) },
+  );
 });
 
 test('text that is no UTF-8 is a problem of its record', async () => {
