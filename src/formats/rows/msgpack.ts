@@ -173,6 +173,7 @@ function timestampText(data: Uint8Array): string {
 
 /** Printable ASCII without escapes in JSON. */
 const PLAIN = /^[ !#-[\]-~]*$/;
+const ESCAPED = /["\\\x00-\x1f]/;
 const DEGREES = new RegExp(`^${NUMBER}$`);
 const QUOTED_TAG = new RegExp(`^${TAG}$`);
 
@@ -258,7 +259,7 @@ class ExportedMaps {
     if (PLAIN.test(text)) return text;
     const bytes = Buffer.from(text, 'latin1');
     if (text.includes('\0') || !isUtf8(bytes)) return this.#fail();
-    return byteText(JSON.stringify(bytes.toString()).slice(1, -1));
+    return ESCAPED.test(text) ? byteText(JSON.stringify(bytes.toString()).slice(1, -1)) : text;
   }
 
   #degrees(key: RecordKey): string {
@@ -288,8 +289,10 @@ class ExportedMaps {
     if (!(count > 0 && count < 16)) return this.#fail();
     let tags = '';
     for (let i = 0; i < count; i++) {
-      const tag = `"${this.#bytesOfText()}"`;
-      if (!QUOTED_TAG.test(tag) || !isUtf8(Buffer.from(tag, 'latin1'))) return this.#fail();
+      const text = this.#bytesOfText();
+      const tag = `"${text}"`;
+      const isText = PLAIN.test(text) || isUtf8(Buffer.from(text, 'latin1'));
+      if (!isText || !QUOTED_TAG.test(tag)) return this.#fail();
       tags += i > 0 ? `,${tag}` : tag;
     }
     return tags;
