@@ -185,7 +185,7 @@ const NAMES = Object.fromEntries(
   RECORD_KEYS.map((key) => [key, String.fromCharCode(FIXSTR + key.length) + key]),
 ) as Readonly<Record<RecordKey, string>>;
 
-/** Reads maps of MessagePack as an export writes them, in half the time of a decoder. */
+/** Reads maps as an export writes them, in two thirds of the time of decoder and validator. */
 class ExportedMaps {
   /** Behind the map that was read last. */
   end = 0;

@@ -1,11 +1,22 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
+import {
+  hasSmallGroups,
+  readParquet,
+  readParquetInThreads,
+} from '../../../src/formats/rows/parquet.js';
 import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { readInThreads } from '../../../src/formats/rows/read-threads.js';
+import { nameFile } from '../../../src/formats/rows/reader.js';
+import { RowFile } from '../../../src/formats/rows/row-file.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
-import { assert, test } from '../../support/uvu.js';
+import { parquetOf } from '../../support/parquet.js';
+import { fixtureRecords } from '../../support/rows.js';
+import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
@@ -104,6 +115,65 @@ test('threads end when nobody reads on', async () => {
   }
   // the runner refuses a file that leaves a thread behind
   assert.is(pieces, 5);
+});
+
+function parquetFile(bytes: Uint8Array): string {
+  const path = join(makeFolder(), 'points.parquet');
+  writeFileSync(path, bytes);
+  return path;
+}
+
+async function inThreads(path: string): Promise<Piece[]> {
+  const pieces: Piece[] = [];
+  const given = { threads: 3, zone: ZONE };
+  for await (const piece of readParquetInThreads(new RowFile(path), given)) pieces.push(piece);
+  return pieces;
+}
+
+async function byOne(path: string): Promise<Piece[]> {
+  const builder = new PieceBuilder(zone);
+  const pieces: Piece[] = [];
+  for await (const rows of readParquet(new RowFile(path))) pieces.push(...builder.addAll(rows));
+  return [...pieces, builder.take()];
+}
+
+const RECORDS = fixtureRecords(700).map((record, i) => {
+  const others = [{}, { lat: '100' }, { created_at: '2024-05-01T12:00:00' }][i % 3];
+  return { ...record, ...others };
+});
+
+test('threads read row groups as one does', async () => {
+  for (const rowGroupSize of [90, 1_000]) {
+    const path = parquetFile(parquetOf(RECORDS, { rowGroupSize }));
+    const [one, several] = [said(await byOne(path)), said(await inThreads(path))];
+    assert.equal(several, one, `groups of ${rowGroupSize}`);
+    assert.ok((one as { invalid: number }).invalid > 200);
+  }
+});
+
+test('a damaged row group breaks a file by the same words, and the file is named', async () => {
+  const bytes = parquetOf(RECORDS, { rowGroupSize: 90 });
+  const middle = bytes.length >> 1;
+  bytes.fill(0xff, middle, middle + 200);
+  const path = parquetFile(bytes);
+  const [one, several] = [await failure(byOne(path)), await failure(inThreads(path))];
+  assert.match(one.message, /^row group \d, column/);
+  const source = new RowFile(path);
+  const named = [one, several].map((error) => nameFile(source, error) as Error);
+  for (const { name, message } of named) {
+    assert.equal([name, message], ['InputError', `${path}: ${one.message}`]);
+  }
+});
+
+test('row groups that would fill the memory are not for threads', () => {
+  const few = ['status', 'comment', 'image', 'is_processed', 'created_by', 'tags', 'modified_at'];
+  const fileOf = (count: number): string => {
+    const record = { lat: 1, lon: 2, created_at: '2024-05-01T12:00:00Z' };
+    const records = Array.from({ length: count }, (_, i) => ({ ...record, id: i + 1 }));
+    return parquetFile(parquetOf(records, { without: few, rowGroupSize: count }));
+  };
+  assert.ok(hasSmallGroups(new RowFile(fileOf(131_072))));
+  assert.not.ok(hasSmallGroups(new RowFile(fileOf(131_073))));
 });
 
 test.run();
