@@ -5,7 +5,7 @@ import { packSnapshot } from '../src/cli/pack.js';
 import { type Outcome, runAll } from './runner/pool.js';
 import { exitOnSignals, sourceLines } from './runner/protocol.js';
 
-/** A file that ends no test for so long hangs: on a busy machine the longest test takes a minute. */
+/** A file that prints nothing for so long, as after each test, hangs: the longest takes a minute. */
 const LIMIT_MS = { test: 300_000, soak: 3_600_000 } as const;
 const CLOSING_MS = 30_000;
 

@@ -96,6 +96,11 @@ const GOALS: readonly Goal[] = [
     read: (parts) => parts.export && ratioOf(parts.export.results.rounds, 'export', 'bare'),
   },
   {
+    what: 'p99 of reads while 200 slow readers of exports begin, beside without',
+    ...{ least: 2, aim: 1.2, unit: ' ×', by: 'bench/export' },
+    read: (parts) => parts.export && ratioOf(parts.export.results.rounds, 'beginMs', 'quietMs'),
+  },
+  {
     what: 'p99 of reads beside 200 slow readers of exports, beside without',
     ...{ least: 2, aim: 1.2, unit: ' ×', by: 'bench/export' },
     read: (parts) => parts.export && ratioOf(parts.export.results.rounds, 'besideMs', 'quietMs'),

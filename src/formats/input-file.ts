@@ -7,22 +7,15 @@ export class InputFile {
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
-  readonly #fd: number;
+  /** For other threads, which read the same file whatever its path leads to by then. */
+  readonly fd: number;
   #isOpen = true;
 
   /** Throws an InputError where there is no such file or it cannot be read. */
-  constructor(path: string) {
+  constructor(path: string, fd?: number) {
     this.path = path;
-    try {
-      // before opening: to open a pipe would wait for its other end
-      const stats = statSync(path);
-      if (stats.isDirectory()) throw new Error('it is a folder');
-      if (!stats.isFile()) throw new Error('it is no regular file');
-      this.#fd = openSync(path, 'r');
-    } catch (error) {
-      throw unreadable(path, error);
-    }
-    const { size, mtimeMs } = fstatSync(this.#fd);
+    this.fd = fd ?? openFile(path);
+    const { size, mtimeMs } = fstatSync(this.fd);
     this.size = size;
     this.modifiedAt = Math.floor(mtimeMs);
   }
@@ -33,7 +26,7 @@ export class InputFile {
     let done = 0;
     try {
       for (let got = -1; got !== 0 && done < memory.length; done += got) {
-        got = readSync(this.#fd, memory, done, memory.length - done, position + done);
+        got = readSync(this.fd, memory, done, memory.length - done, position + done);
       }
     } catch (error) {
       throw unreadable(this.path, error);
@@ -43,14 +36,26 @@ export class InputFile {
 
   /** Throws an InputError where the file has changed since it was opened. */
   requireUnchanged(): void {
-    const { size, mtimeMs } = fstatSync(this.#fd);
+    const { size, mtimeMs } = fstatSync(this.fd);
     if (size === this.size && Math.floor(mtimeMs) === this.modifiedAt) return;
     throw new InputError(`${this.path}: it changed while it was read`);
   }
 
   /** May be called again. */
   close(): void {
-    if (this.#isOpen) closeSync(this.#fd);
+    if (this.#isOpen) closeSync(this.fd);
     this.#isOpen = false;
+  }
+}
+
+function openFile(path: string): number {
+  try {
+    // before opening: to open a pipe would wait for its other end
+    const stats = statSync(path);
+    if (stats.isDirectory()) throw new Error('it is a folder');
+    if (!stats.isFile()) throw new Error('it is no regular file');
+    return openSync(path, 'r');
+  } catch (error) {
+    throw unreadable(path, error);
   }
 }

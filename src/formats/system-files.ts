@@ -24,11 +24,13 @@ import { promisify } from 'node:util';
 import { InputError } from '../model/quote.js';
 
 export function unreadable(path: string, error: unknown): InputError {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
   let reason = message;
   if (code === 'ENOENT') reason = 'there is no such file';
   if (code === 'EACCES' || code === 'EPERM') reason = 'no permission';
-  return new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
+  const made = new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
+  // its own, too: a copy for another thread loses those of the cause
+  return syscall === undefined ? made : Object.assign(made, { code, syscall });
 }
 
 const REASONS: Readonly<Record<string, string>> = {

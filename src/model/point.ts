@@ -113,7 +113,7 @@ export function textsOf(point: Point): RecordTexts {
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 /** A text as JSON has it between its quotes, a character a byte. */
-function textBytes(value: string): string {
+export function textBytes(value: string): string {
   return PLAIN.test(value) ? value : byteText(JSON.stringify(value).slice(1, -1));
 }
 

@@ -16,7 +16,7 @@ const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
 export const DATE: RegExp = /^\d{4}-\d\d-\d\d$/;
 
-/** The last one read: half of all records have one time twice. */
+/** The last one read: many records have `modified_at` = `created_at`. */
 let last: Timestamp = { micros: 0, text: '' };
 
 /**

@@ -20,7 +20,7 @@ interface FileProcess {
 const MAX_MEMORY = 700e6;
 const EXIT_MS = 20_000;
 
-/** Milliseconds that a file may take. */
+/** Milliseconds of patience with a file. */
 export interface Limits {
   /** From one thing that it prints, as after each test, to the next. */
   readonly silenceMs: number;
@@ -87,9 +87,7 @@ function startProcess(): FileProcess {
       clearTimeout(killing);
       const seconds = (performance.now() - started) / 1000;
       if (result !== undefined) return { ...result, seconds, output: printed };
-      const why = isLate
-        ? `ended after ${silenceMs / 1000} s without a test's end`
-        : describeEnd(child);
+      const why = isLate ? `ended after ${silenceMs / 1000} s without a word` : describeEnd(child);
       return { ...NOTHING, seconds, output: `${printed}\n${why}` };
     },
     async end() {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { addExtension, pack, Unpackr } from 'msgpackr';
-import { byteText, RECORD_KEYS, type RecordKey } from '../../model/point.js';
+import { RECORD_KEYS, type RecordKey, textBytes } from '../../model/point.js';
 import { CANONICAL_BYTES, formatUtc } from '../../model/timestamp.js';
 import { NUMBER, type RenderedPoint, TAG, takeTexts } from './canonical.js';
 import { BrokenRows, MAX_RAW_BYTES, problemRow, type Row, TOO_LONG } from './row.js';
 
-/** Where more than one of so many records is not as exports write them, all are decoded. */
+/** Where one record of so many is not as exports write them, all that follow are decoded. */
 const OTHERS = 16;
 const TIMESTAMP_TYPE = 0xff;
 const LONGEST_ARRAY_HEADER = 5;
@@ -23,23 +23,23 @@ addExtension({ type: TIMESTAMP_TYPE, unpack: timestampText });
  * A value that cannot be decoded breaks the file: nothing tells where the next one begins.
  */
 export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
-  // `structures` makes it read msgpackr's extension for records, too
+  // of msgpackr's extension for records; behind one, bytes of small numbers may mean records
+  const structures: object[] = [];
   const unpackr = new Unpackr({
     mapsAsObjects: true,
     int64AsType: 'number',
     structuredClone: false,
-    structures: [],
+    structures,
   });
   // bytes not decoded yet, where they begin in the file, and how many to wait for
   let rest: Uint8Array[] = [];
   let size = 0;
   let position = 0;
   let enough = LONGEST_ARRAY_HEADER;
-  let records = 0;
+  /** All, and those that are not as exports write them. */
+  let [records, others] = [0, 0];
   /** Values of the one array; infinite where values stand for themselves. */
   let expected: number | undefined;
-  /** Records that are not as exports write them. */
-  let others = 0;
 
   const broken = (reason: string): BrokenRows =>
     new BrokenRows(`broken in record ${records + 1}, at byte ${position}: ${reason}`);
@@ -56,7 +56,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
     const maps = isForeign() ? undefined : new ExportedMaps(bytes);
     try {
       while (done < bytes.length && records < most) {
-        const point = maps?.read(done);
+        const point = structures.length > 0 ? undefined : maps?.read(done);
         if (point !== undefined) {
           rows.push({ place: ++records, value: point });
           done = maps!.end;
@@ -64,6 +64,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
         }
         const from = done;
         unpackr.unpackMultiple(bytes.subarray(from), (value, start = 0, end = 0) => {
+          if (end <= start) throw new Error('a value ends before it begins');
           if (end - start > MAX_RAW_BYTES) throw new Error(TOO_LONG.reason);
           records += 1;
           others += 1;
@@ -172,8 +173,7 @@ function timestampText(data: Uint8Array): string {
 }
 
 /** Printable ASCII without escapes in JSON. */
-const PLAIN = /^[ !#-[\]-~]*$/;
-const ESCAPED = /["\\\x00-\x1f]/;
+const [PLAIN, ESCAPED] = [/^[ !#-[\]-~]*$/, /["\\\x00-\x1f]/] as const;
 const DEGREES = new RegExp(`^${NUMBER}$`);
 const QUOTED_TAG = new RegExp(`^${TAG}$`);
 
@@ -200,8 +200,8 @@ class ExportedMaps {
 
   /** The map that begins at `at`; undefined for what is not surely a valid record. */
   read(at: number): RenderedPoint | undefined {
-    this.#left = this.#bytes.charCodeAt(at) - FIXMAP;
-    this.end = at + 1;
+    this.end = at;
+    this.#left = this.#head() - FIXMAP;
     // in the order of the keys
     const texts = {
       id: this.#whole('id'),
@@ -216,9 +216,9 @@ class ExportedMaps {
       createdAt: this.#text('created_at'),
       modifiedAt: this.#text('modified_at'),
     };
-    const isWhole = this.#left === 0 && texts.id !== '' && texts.status !== '';
     const times = [texts.createdAt, texts.modifiedAt];
-    if (!isWhole || times.some(({ length }) => length !== CANONICAL_BYTES)) return undefined;
+    if (this.#left !== 0 || texts.id === '' || texts.status === '') return undefined;
+    if (times.some(({ length }) => length !== CANONICAL_BYTES)) return undefined;
     const modifiedAt = this.end - CANONICAL_BYTES;
     const between = NAMES.modified_at.length + 2;
     return takeTexts(texts, this.#bytes, modifiedAt - between - CANONICAL_BYTES, modifiedAt);
@@ -259,7 +259,7 @@ class ExportedMaps {
     if (PLAIN.test(text)) return text;
     const bytes = Buffer.from(text, 'latin1');
     if (text.includes('\0') || !isUtf8(bytes)) return this.#fail();
-    return ESCAPED.test(text) ? byteText(JSON.stringify(bytes.toString()).slice(1, -1)) : text;
+    return ESCAPED.test(text) ? textBytes(bytes.toString()) : text;
   }
 
   #degrees(key: RecordKey): string {

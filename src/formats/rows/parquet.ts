@@ -4,7 +4,7 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
 import type { Progress } from '../snapshot.js';
-import { type Column, type ParquetFile, readParquetFile } from './parquet-file.js';
+import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
 import { type Piece, PieceBuilder } from './piece.js';
 import { memoryOfPieces, type PartReader, type ReadThreads, readParts } from './read-threads.js';
@@ -34,44 +34,37 @@ export async function* readParquet(source: RowFile, onProgress?: Progress): Asyn
   onProgress?.(source.size, source.size);
 }
 
-/** Rows of a group that a thread may keep until they are taken; those of pyarrow have a million. */
-const MOST_KEPT_ROWS = 2 * MAX_BLOCK_POINTS;
-
-/** Whether threads can read a file's row groups. Throws {@link BrokenRows}. */
-export function hasSmallGroups(source: RowFile): boolean {
-  return new RowGroups(source).rows.every((rows) => rows <= MOST_KEPT_ROWS);
-}
-
 /** Reads as {@link readParquet} does, row groups in threads, a group at a time each. */
 export async function* readParquetInThreads(
-  source: RowFile,
+  { source, rows, endOf }: RowGroups,
   { threads, zone }: ReadThreads,
   onProgress?: Progress,
 ): AsyncGenerator<Piece> {
   await source.hash();
-  const groups = new RowGroups(source);
-  const given = { path: source.path, zone } satisfies Given;
-  const indexes = Array.from(groups.rows.keys(), (index) => [index] as const);
+  const given = { path: source.path, fd: source.fd, zone } satisfies Given;
+  const indexes = Array.from(rows.keys(), (index) => [index] as const);
   const reads = readParts(indexes, threads, () =>
     startThread<Reading>('read', import.meta.url, given),
   );
   let index = 0;
   for await (const pieces of reads) {
     yield* pieces;
-    onProgress?.(groups.endOf(index++), source.size);
+    onProgress?.(endOf(index++), source.size);
   }
+  onProgress?.(source.size, source.size);
 }
 
 interface Given {
   readonly path: string;
+  readonly fd: number;
   readonly zone: string;
 }
 
 type Reading = PartReader<readonly [index: number], readonly Piece[]>;
 
 /** The functions of a thread that reads row groups. */
-export async function offer({ path, zone }: Given): Promise<Offer> {
-  const groups = new RowGroups(new RowFile(path));
+export async function offer({ path, fd, zone }: Given): Promise<Offer> {
+  const groups = new RowGroups(new RowFile(path, fd));
   const builder = new PieceBuilder(await openTimeZone(zone));
 
   function read(index: number): readonly Piece[] {
@@ -83,22 +76,31 @@ export async function offer({ path, zone }: Given): Promise<Offer> {
   return [{ read } satisfies Reading, (_, pieces: Piece[]) => memoryOfPieces(pieces)];
 }
 
+/** What a thread may keep of a group until it is taken; the groups of pyarrow have a million rows. */
+const MOST_KEPT = { rows: 2 * MAX_BLOCK_POINTS, bytes: 64 * 1024 * 1024 } as const;
+
 /** The row groups of a file. */
-class RowGroups {
+export class RowGroups {
+  readonly source: RowFile;
   /** Of each group. */
   readonly rows: readonly number[];
-  readonly #source: RowFile;
   readonly #file: ParquetFile;
-  /** Bytes that values may still take. */
+  /** Records before each group. */
+  readonly #before: readonly number[];
+  /** Bytes that values may still take, in each thread. */
   #left: number;
 
   /** Reads the metadata. Throws {@link BrokenRows}. */
   constructor(source: RowFile) {
-    this.#source = source;
+    this.source = source;
     this.#file = readParquetFile(source);
     this.rows = this.#file.groups.map(({ rows }) => rows);
     this.#left = MAX_EXPANSION * source.size + FREE_EXPANSION;
-    const all = sum(this.rows);
+    let all = 0;
+    this.#before = this.rows.map((rows) => {
+      all += rows;
+      return all - rows;
+    });
     if (all * ROW_BYTES > this.#left) {
       throw new BrokenRows(`announces ${all} rows in ${source.size} bytes`);
     }
@@ -108,10 +110,9 @@ class RowGroups {
     const announced = this.rows[index]!;
     // pyarrow writes an empty row group for an empty table
     if (announced === 0) return;
-    const before = sum(this.rows.slice(0, index));
     let count = 0;
     const spend = (bytes: number): void => this.#spend(bytes);
-    for (const rows of readGroup(this.#source, this.#file, spend, index, before)) {
+    for (const rows of readGroup(this.source, this.#file, spend, index, this.#before[index]!)) {
       count += rows.length;
       yield rows;
     }
@@ -120,12 +121,25 @@ class RowGroups {
     }
   }
 
+  /** Whether there are several, none of which would fill the memory. */
+  areForThreads(): boolean {
+    const { columns, groups } = this.#file;
+    const bytesOf = ({ chunks }: RowGroup): number =>
+      columns.reduce(
+        (sum, one) => sum + Number(chunks[one.index]?.meta.total_uncompressed_size),
+        0,
+      );
+    const isSmall = (group: RowGroup): boolean =>
+      group.rows <= MOST_KEPT.rows && bytesOf(group) <= MOST_KEPT.bytes;
+    return groups.length > 1 && groups.every(isSmall);
+  }
+
   /** The bytes of the file that are read with a group. */
-  endOf(index: number): number {
+  readonly endOf = (index: number): number => {
     const { columns, groups } = this.#file;
     const ends = columns.map((column) => groups[index]!.chunks[column.index]?.to ?? 0);
-    return Math.min(Math.max(...ends), this.#source.size - 1);
-  }
+    return Math.min(Math.max(...ends), this.source.size - 1);
+  };
 
   #spend(bytes: number): void {
     this.#left -= bytes;
@@ -133,10 +147,6 @@ class RowGroups {
       throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
     }
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
 }
 
 /** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */

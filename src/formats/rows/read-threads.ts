@@ -138,7 +138,10 @@ export async function offer(zone: string): Promise<Offer> {
     const first = isFirst ? 1 : 2;
     const lines = new LineSplitter(first, JSON_FORM);
     const pieces: Piece[] = [];
-    const add = (row: Row): void => void pieces.push(...builder.addAll([row]));
+    const add = (row: Row): void => {
+      const piece = builder.add(row);
+      if (piece !== undefined) pieces.push(piece);
+    };
     readChunk(lines, bytes, add);
     const last = lines.last();
     const row = last && readLine(last);

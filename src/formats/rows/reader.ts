@@ -28,6 +28,7 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
  * their class, and kept their names.
  */
 export function nameFile(source: RowFile, error: unknown): unknown {
+  if (error instanceof InputError) return error;
   const { name, message } = error as Error;
   if (name === 'InputError') return new InputError(message, { cause: error });
   if (name !== 'BrokenRows') return error;
@@ -97,9 +98,10 @@ export class RowsReader implements SnapshotReader {
         return yield* readInThreads(this.#source.chunks(onProgress), given);
       }
       if (this.format === 'parquet') {
-        const { hasSmallGroups, readParquetInThreads } = await import('./parquet.js');
-        if (hasSmallGroups(this.#source)) {
-          return yield* readParquetInThreads(this.#source, given, onProgress);
+        const { readParquetInThreads, RowGroups } = await import('./parquet.js');
+        const groups = new RowGroups(this.#source);
+        if (groups.areForThreads()) {
+          return yield* readParquetInThreads(groups, given, onProgress);
         }
       }
     }

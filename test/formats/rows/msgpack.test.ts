@@ -161,6 +161,10 @@ test('records as exports write them are read as the decoder reads them', async (
   // nil instead of the head of a text, and a member more than there are
   await compare(Buffer.concat([good.subarray(0, at), Buffer.of(0xc0), good.subarray(at + 2)]));
   await compare(Buffer.concat([Buffer.of(good[0]! + 1), good.subarray(1)]));
+  // behind a structure of msgpackr's, 64 is no number
+  const structure = new Packr({ structures: [] }).pack({ id: 1, lat: 2 });
+  const last = packr.pack({ ...plain, ...common, id: 64 });
+  await compare(Buffer.concat([...Array<Buffer>(40).fill(good), structure, last]));
   const change = fc.tuple(fc.nat(), fc.nat(255));
   await fc.assert(
     fc.asyncProperty(
@@ -194,6 +198,11 @@ test('a byte order mark that begins a text stays, however the bytes come', async
   ];
   const bytes = Buffer.concat(records.map((record) => pack(record)));
   for (const size of [1, 50, 1000]) assert.equal(await values(bytes, size), records);
+});
+
+test('an extension that goes back breaks the file', async () => {
+  const bytes = Buffer.from('a0a0c70462fffffffb01', 'hex');
+  assert.match(await broken(bytes, 100), /ends before it begins/);
 });
 
 test('a file that is cut short is refused, wherever it is cut', async () => {

@@ -1,18 +1,16 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
-import {
-  hasSmallGroups,
-  readParquet,
-  readParquetInThreads,
-} from '../../../src/formats/rows/parquet.js';
+import { RowGroups, readParquet, readParquetInThreads } from '../../../src/formats/rows/parquet.js';
 import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { readInThreads } from '../../../src/formats/rows/read-threads.js';
 import { nameFile } from '../../../src/formats/rows/reader.js';
 import { RowFile } from '../../../src/formats/rows/row-file.js';
+import { unreadable } from '../../../src/formats/system-files.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
+import { isTransient } from '../../../src/reload/decide.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
 import { parquetOf } from '../../support/parquet.js';
 import { fixtureRecords } from '../../support/rows.js';
@@ -123,10 +121,10 @@ function parquetFile(bytes: Uint8Array): string {
   return path;
 }
 
-async function inThreads(path: string): Promise<Piece[]> {
+async function inThreads(groups: RowGroups): Promise<Piece[]> {
   const pieces: Piece[] = [];
   const given = { threads: 3, zone: ZONE };
-  for await (const piece of readParquetInThreads(new RowFile(path), given)) pieces.push(piece);
+  for await (const piece of readParquetInThreads(groups, given)) pieces.push(piece);
   return pieces;
 }
 
@@ -145,7 +143,10 @@ const RECORDS = fixtureRecords(700).map((record, i) => {
 test('threads read row groups as one does', async () => {
   for (const rowGroupSize of [90, 1_000]) {
     const path = parquetFile(parquetOf(RECORDS, { rowGroupSize }));
-    const [one, several] = [said(await byOne(path)), said(await inThreads(path))];
+    const [one, several] = [
+      said(await byOne(path)),
+      said(await inThreads(new RowGroups(new RowFile(path)))),
+    ];
     assert.equal(several, one, `groups of ${rowGroupSize}`);
     assert.ok((one as { invalid: number }).invalid > 200);
   }
@@ -156,7 +157,10 @@ test('a damaged row group breaks a file by the same words, and the file is named
   const middle = bytes.length >> 1;
   bytes.fill(0xff, middle, middle + 200);
   const path = parquetFile(bytes);
-  const [one, several] = [await failure(byOne(path)), await failure(inThreads(path))];
+  const [one, several] = [
+    await failure(byOne(path)),
+    await failure(inThreads(new RowGroups(new RowFile(path)))),
+  ];
   assert.match(one.message, /^row group \d, column/);
   const source = new RowFile(path);
   const named = [one, several].map((error) => nameFile(source, error) as Error);
@@ -165,15 +169,39 @@ test('a damaged row group breaks a file by the same words, and the file is named
   }
 });
 
+test('threads read the file that was opened, whatever has its name by then', async () => {
+  const [old, young] = [RECORDS.slice(0, 300), RECORDS.slice(300)];
+  const path = parquetFile(parquetOf(old, { rowGroupSize: 90 }));
+  const expected = said(await byOne(path));
+  const groups = new RowGroups(new RowFile(path));
+  renameSync(parquetFile(parquetOf(young, { rowGroupSize: 90 })), path);
+  assert.equal(said(await inThreads(groups)), expected);
+});
+
+test('a disk that fails in a thread is no fault of the file', () => {
+  const failed = Object.assign(new Error('i/o error'), { code: 'EIO', syscall: 'read' });
+  const error = unreadable('points', failed);
+  // as it comes out of a thread
+  const copy = Object.assign(structuredClone(error), { ...error });
+  assert.ok(isTransient(nameFile(new RowFile(parquetFile(parquetOf([]))), copy)));
+});
+
 test('row groups that would fill the memory are not for threads', () => {
   const few = ['status', 'comment', 'image', 'is_processed', 'created_by', 'tags', 'modified_at'];
   const fileOf = (count: number): string => {
     const record = { lat: 1, lon: 2, created_at: '2024-05-01T12:00:00Z' };
     const records = Array.from({ length: count }, (_, i) => ({ ...record, id: i + 1 }));
-    return parquetFile(parquetOf(records, { without: few, rowGroupSize: count }));
+    return parquetFile(parquetOf(records, { without: few, rowGroupSize: count - 1 }));
   };
-  assert.ok(hasSmallGroups(new RowFile(fileOf(131_072))));
-  assert.not.ok(hasSmallGroups(new RowFile(fileOf(131_073))));
+  const areFor = (path: string): boolean => new RowGroups(new RowFile(path)).areForThreads();
+  assert.ok(areFor(fileOf(131_073)));
+  assert.not.ok(areFor(fileOf(131_074)));
+  assert.not.ok(areFor(parquetFile(parquetOf(RECORDS))), 'one group');
+  const long = RECORDS.slice(0, 270).map((record, i) => ({
+    ...record,
+    comment: `${i} ${'x'.repeat(250_000)}`,
+  }));
+  assert.not.ok(areFor(parquetFile(parquetOf(long, { rowGroupSize: 269 }))), '67 MB');
 });
 
 test.run();
