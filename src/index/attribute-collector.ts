@@ -132,6 +132,22 @@ export class AttributeCollector {
   }
 }
 
+/** Collects the attributes of blocks, whose points are rows `rowOf`; releases their memory. */
+export function collectAttributes(
+  blocks: readonly AttributeColumns[],
+  rowOf: Uint32Array,
+): Attributes {
+  const collector = new AttributeCollector(rowOf.length);
+  let first = 0;
+  for (const columns of blocks) {
+    const { status, flags, createdBy, tagCounts, tags } = columns;
+    collector.addColumns(columns, first, rowOf);
+    first += flags.length;
+    release(status, flags, createdBy, tagCounts, tags);
+  }
+  return collector.finish();
+}
+
 function renumber(numbers: Uint32Array, length: number, places: Uint32Array): void {
   for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
 }

@@ -9,18 +9,20 @@ import {
 } from '../formats/block.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../formats/kd-order.js';
 import type { SnapshotReader, TwoPassReader } from '../formats/snapshot.js';
-import { startThread } from '../model/calls.js';
-import { release } from '../model/memory.js';
+import { type Calls, type Offer, startThread } from '../model/calls.js';
+import { release, sharedArray } from '../model/memory.js';
 import { InputError } from '../model/quote.js';
-import { AttributeCollector } from './attribute-collector.js';
+import { AttributeCollector, collectAttributes } from './attribute-collector.js';
 import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
-import { buildOrders, type OfSorter, type OrderKeys, refuseRepeatedIds } from './orders.js';
+import { keysByRow, renameRows } from './order.js';
+import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
 import {
   allocateRecords,
   divideRecords,
   type PlacedRecords,
   putRecords,
+  type Records,
   stretchOf,
   thinningOf,
 } from './records.js';
@@ -28,16 +30,21 @@ import {
 /** Starting a thread takes some 40 ms of CPU: sorting fewer points is quicker. */
 const MIN_PARALLEL_POINTS = 16_384;
 
-interface Layout {
+const OFFERED = { buildOrders, collectAttributes };
+
+/** What a second thread does while the first one places records. */
+export const offer = (): Offer => [OFFERED];
+
+type SecondThread = Calls<typeof OFFERED> | undefined;
+
+interface Layout extends Pick<DatasetParts, 'records' | 'attributes'> {
   readonly kdbush: KDBush;
-  readonly keys: OrderKeys;
-  /** Makes the rest, while another thread may sort the keys. */
-  readRest(): Pick<DatasetParts, 'records' | 'attributes'>;
+  readonly orders: Orders;
 }
 
 /**
  * Reads a snapshot to its end and lays it out: rows in kd-tree order, columns and records in shared
- * memory. Takes seconds for large files; with `inParallel` a second thread sorts. Throws an
+ * memory. Takes seconds for large files; with `inParallel` a second thread helps. Throws an
  * InputError where the file is broken. Leaves the reader open.
  */
 export async function buildDataset(
@@ -47,39 +54,34 @@ export async function buildDataset(
   const packed = isTwoPass(reader) ? reader : undefined;
   const rows = packed === undefined ? await blocksOf(reader) : [];
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
-  const sorter =
+  const second =
     inParallel && count >= MIN_PARALLEL_POINTS
-      ? startThread<OfSorter>('sort', ORDERS, undefined, memoryOfKeys)
+      ? startThread<typeof OFFERED>('build', import.meta.url, undefined, memoryOfCall)
       : undefined;
   try {
-    const placed = packed && placeInOrder(packed);
-    const layout = placed ?? sortRows(packed === undefined ? rows : await blocksOf(packed), count);
-    const { kdbush, keys } = layout;
-    // before the keys are transferred to the sorter
-    const thinning = thinningOf(keys.id);
-    const sorting = sorter?.calls.call('buildOrders', keys);
-    // where records turn out to be broken first, nobody awaits it
-    sorting?.catch(() => {});
-    const sorted = sorting === undefined ? buildOrders(keys) : undefined;
-    // calls are sent at the end of the turn
-    await turn();
-    const rest = layout.readRest();
+    const placed = packed && (await placeInOrder(packed, second?.calls));
+    const blocks = packed === undefined || placed !== undefined ? rows : await blocksOf(packed);
+    const { kdbush, orders, ...rest } = placed ?? (await sortRows(blocks, count, second?.calls));
+    refuseRepeatedIds(orders.byId);
     const coords = kdbush.coords as Float64Array;
     const tree = { coords, ids: kdbush.ids, treeEnds: count > 0 ? [count] : [] };
-    const blocks = cutBlocks(coords);
-    const orders = sorted ?? (await sorting!);
-    refuseRepeatedIds(orders.byId);
-    const made = { ...tree, blocks, ...orders, ...rest, thinning };
+    const thinning = thinningOf(keysByRow(orders.byId));
+    const made = { ...tree, blocks: cutBlocks(coords), ...orders, ...rest, thinning };
     return { count, ...made, report: reader.report() };
   } finally {
-    await sorter?.thread.terminate();
+    await second?.thread.terminate();
   }
 }
 
-const ORDERS = new URL('./orders.js', import.meta.url).href;
-
-function memoryOfKeys(_name: string, [keys]: [OrderKeys]): ArrayBuffer[] {
-  return Object.values(keys).map((column) => column.buffer as ArrayBuffer);
+function memoryOfCall(
+  _name: string,
+  [given]: [OrderKeys | readonly AttributeColumns[]],
+): ArrayBuffer[] {
+  const all = Array.isArray(given) ? given : [given];
+  return all
+    .flatMap((columns) => Object.values(columns))
+    .filter((column) => ArrayBuffer.isView(column))
+    .map(({ buffer }) => buffer as ArrayBuffer);
 }
 
 /** Native files are read in two passes, so that they are never in memory twice. */
@@ -133,54 +135,65 @@ function joinColumns(
 }
 
 /** Where a file has the order of the tree, its records are read straight to their rows. */
-function placeInOrder(reader: TwoPassReader): Layout | undefined {
+async function placeInOrder(
+  reader: TwoPassReader,
+  second: SecondThread,
+): Promise<Layout | undefined> {
   const kdbush = createTree(reader.count);
-  const attributes = new AttributeCollector(reader.count);
-  const columns = joinColumns(reader.columns(), reader.count, kdbush, attributes);
+  const collector = new AttributeCollector(reader.count);
+  const { length, ...keys } = joinColumns(reader.columns(), reader.count, kdbush, collector);
   if (!isInKdOrder(kdbush.coords as Float64Array)) return undefined;
-  const { id, createdAt, modifiedAt, length } = columns;
-  return {
-    kdbush,
-    keys: { id, createdAt, modifiedAt },
-    readRest() {
-      const records = allocateRecords(length);
-      release(length);
-      // before the records: their memory would come on top
-      const rest = { attributes: attributes.finish(), records };
-      reader.recordsInto((from, to) => stretchOf(records, from, to));
-      return rest;
-    },
-  };
+  const orders = await begun(second?.call('buildOrders', keys) ?? buildOrders(keys));
+  const records = allocateRecords(length);
+  release(length);
+  // before the records: their memory would come on top
+  const attributes = collector.finish();
+  reader.recordsInto((from, to) => stretchOf(records, from, to));
+  return { kdbush, orders: await orders.result, attributes, records };
+}
+
+/**
+ * Waits until a call is on its way, which is at the end of the turn; its result comes later. Nobody
+ * awaits that where something else fails first.
+ */
+async function begun<T>(call: T | Promise<T>): Promise<{ readonly result: Promise<T> }> {
+  const result = Promise.resolve(call);
+  result.catch(() => {});
+  await turn();
+  return { result };
 }
 
 function createTree(count: number): KDBush {
   return new KDBush(count, KD_NODE_SIZE, Float64Array, SharedArrayBuffer);
 }
 
-function sortRows(blocks: readonly CompleteBlock[], count: number): Layout {
+async function sortRows(
+  blocks: readonly CompleteBlock[],
+  count: number,
+  second: SecondThread,
+): Promise<Layout> {
   const kdbush = createTree(count);
-  const columns = joinColumns(blocks, count, kdbush);
+  const { length, ...keys } = joinColumns(blocks, count, kdbush);
   for (const block of blocks) release(...COLUMN_NAMES.map((name) => block[name]));
+  // by the points' places in the file: the tree is still to be sorted
+  const sorting = await begun(second?.call('buildOrders', keys) ?? buildOrders(keys));
   kdbush.finish();
   // from here on a row is its place in the tree
-  const sourceOf = new Uint32Array(kdbush.ids);
-  for (let row = 0; row < count; row++) kdbush.ids[row] = row;
-  return {
-    kdbush,
-    keys: {
-      id: permute(columns.id, sourceOf),
-      createdAt: permute(columns.createdAt, sourceOf),
-      modifiedAt: permute(columns.modifiedAt, sourceOf),
-    },
-    readRest: () => placeRest(blocks, columns.length, sourceOf),
-  };
-}
-
-function permute(column: Float64Array, sourceOf: Uint32Array): Float64Array {
-  const permuted = new Float64Array(column.length);
-  for (let row = 0; row < permuted.length; row++) permuted[row] = column[sourceOf[row]!]!;
-  release(column);
-  return permuted;
+  const rowOf = sharedArray(Uint32Array, count);
+  for (let row = 0; row < count; row++) {
+    rowOf[kdbush.ids[row]!] = row;
+    kdbush.ids[row] = row;
+  }
+  const columns = blocks.map(({ attributes }) => attributes);
+  const collecting = await begun(
+    second?.call('collectAttributes', columns, rowOf) ?? collectAttributes(columns, rowOf),
+  );
+  const records = placeRecords(blocks, length, rowOf);
+  const orders = await sorting.result;
+  for (const order of [orders.byId, orders.byCreatedAt, orders.byModifiedAt]) {
+    renameRows(order, rowOf);
+  }
+  return { kdbush, orders, records, attributes: await collecting.result };
 }
 
 /** The least rows of a range, as a power of two. */
@@ -189,46 +202,35 @@ const RANGE_BITS = 16;
 const MOST_RANGES = 16;
 
 /**
- * Puts records and attributes in their rows. Records are divided by ranges of rows first, then put
- * in their places range by range: memory of blocks is given back as that of rows is filled, and a
- * range fits the processor's caches.
+ * Puts records in their rows. They are divided by ranges of rows first, then put in their places
+ * range by range: memory of blocks is given back as that of rows is filled, and a range fits the
+ * processor's caches.
  */
-function placeRest(
-  blocks: readonly CompleteBlock[],
+function placeRecords(
+  blocks: readonly PointBlock[],
   length: Uint32Array,
-  sourceOf: Uint32Array,
-): ReturnType<Layout['readRest']> {
-  const lengths = new Uint32Array(length.length);
-  const rowOf = new Uint32Array(length.length);
-  for (let row = 0; row < lengths.length; row++) {
-    lengths[row] = length[sourceOf[row]!]!;
-    rowOf[sourceOf[row]!] = row;
-  }
-  const records = allocateRecords(lengths);
-  release(length, lengths, sourceOf);
+  rowOf: Uint32Array,
+): Records {
   const count = rowOf.length;
+  const lengths = new Uint32Array(count);
+  for (let i = 0; i < count; i++) lengths[rowOf[i]!] = length[i]!;
+  const records = allocateRecords(lengths);
+  release(length, lengths);
   const shift = Math.max(RANGE_BITS, Math.ceil(Math.log2(count / MOST_RANGES)));
   const ranges = Math.ceil(count / 2 ** shift);
-  const collector = new AttributeCollector(count);
   const divided: PlacedRecords[][] = [];
   let next = 0;
-  for (const { attributes, records: bytes } of blocks) {
-    const first = next;
-    next += attributes.flags.length;
-    collector.addColumns(attributes, first, rowOf);
-    const { status, flags, createdBy, tagCounts, tags } = attributes;
-    release(status, flags, createdBy, tagCounts, tags);
-    divided.push(
-      divideRecords(records, { rows: rowOf.subarray(first, next), bytes }, shift, ranges),
-    );
+  for (const { count: size, records: bytes } of blocks) {
+    const rows = rowOf.subarray(next, next + size);
+    next += size;
+    divided.push(divideRecords(records, { rows, bytes }, shift, ranges));
     release(bytes);
   }
-  const attributes = collector.finish();
   for (let range = 0; range < ranges; range++) {
     for (const parts of divided) {
       putRecords(records, parts[range]!);
       release(parts[range]!.bytes);
     }
   }
-  return { records, attributes };
+  return records;
 }

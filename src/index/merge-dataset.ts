@@ -6,7 +6,7 @@ import { AttributeCollector } from './attribute-collector.js';
 import { appendBlocks, cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
-import type { Order, Row } from './order.js';
+import { keysByRow, type Row } from './order.js';
 import { mergeOrders, refuseRepeatedIds } from './orders.js';
 import { type Attributes, endBefore } from './postings.js';
 import {
@@ -54,7 +54,7 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
   };
   const orders = mergeOrders(parts, added, kept, rowOf);
   refuseRepeatedIds(orders.byId);
-  const keys = keysFrom(kept, orders.byId);
+  const keys = keysByRow(orders.byId, kept);
   const ids = sharedArray(Uint32Array, count);
   ids.set(parts.ids);
   for (let row = parts.count; row < count; row++) ids[row] = row;
@@ -100,10 +100,6 @@ function keptRows(treeEnds: readonly Row[], added: number): Row {
 
 function addPoints(kdbush: KDBush, coords: Float64Array, from: number, to: number): void {
   for (let i = from; i < to; i++) kdbush.add(coords[2 * i]!, coords[2 * i + 1]!);
-}
-
-function keysFrom(from: Row, { keys, ranks }: Order): Float64Array {
-  return Float64Array.from(ranks.subarray(from), (rank) => keys[rank]!);
 }
 
 function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): Records {

@@ -113,6 +113,22 @@ export function mergeOrder(
   return { keys, rows, ranks };
 }
 
+/** Gives each row of an order the number `rowOf[row]`, in place. */
+export function renameRows({ rows, ranks }: Order, rowOf: Uint32Array): void {
+  for (let rank = 0; rank < rows.length; rank++) {
+    const row = rowOf[rows[rank]!]!;
+    rows[rank] = row;
+    ranks[row] = rank;
+  }
+}
+
+/** The keys of the rows from `first` on, by row. */
+export function keysByRow({ keys, ranks }: Order, first: Row = 0): Float64Array {
+  const byRow = new Float64Array(ranks.length - first);
+  for (let i = 0; i < byRow.length; i++) byRow[i] = keys[ranks[first + i]!]!;
+  return byRow;
+}
+
 /** The ranks of the keys within `[least, most]`. */
 export function rankRange(order: Order, least: number, most: number): RankRange {
   const from = lowerBound(order.keys, least);

@@ -1,5 +1,4 @@
 import type { ColumnBlock } from '../formats/block.js';
-import type { Offer } from '../model/calls.js';
 import { release, sharedArray } from '../model/memory.js';
 import { InputError } from '../model/quote.js';
 import {
@@ -24,11 +23,6 @@ export interface Orders {
     readonly createdAtModifiedAt: CrossTable;
   };
 }
-
-/** The thread that sorts while another one reads records. */
-export const offer = (): Offer => [{ buildOrders }];
-
-export type OfSorter = { buildOrders: typeof buildOrders };
 
 /** Some 100 ms an order at 1M rows, and 7 ms a cross table. Gives the memory of the keys back. */
 export function buildOrders({ id, createdAt, modifiedAt }: OrderKeys): Orders {
