@@ -6,7 +6,6 @@ import type { Row } from './order.js';
 import {
   type Attributes,
   buildPostings,
-  eachRow,
   type Kept,
   NOBODY,
   numbersOf,
@@ -53,33 +52,16 @@ export class AttributeCollector {
     }
   }
 
-  /**
-   * Continues attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. The
-   * `moved` rows from there on become rows `rowOf` of the collector.
-   */
-  continueFrom(others: Attributes, kept: Row, moved: number, rowOf: Uint32Array): void {
-    const { status, tags, createdBy, isProcessed, hasImage } = others;
-    const flags = this.#flags;
-    type Take = (row: Row, number: number) => void;
-    const take = (postings: Postings, numbers: Uint32Array, add: Take): Kept => {
-      eachRow(postings, kept, kept + moved, (row, value) =>
-        add(rowOf[row - kept]!, numbers[value]!),
-      );
-      return { postings, kept, numbers };
-    };
+  /** Continues attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. */
+  continueFrom({ status, tags, createdBy, isProcessed, hasImage }: Attributes, kept: Row): void {
+    const stay = (postings: Postings, numbers: Uint32Array): Kept => ({ postings, kept, numbers });
     const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
     this.#before = {
-      status: take(status.postings, numbersOf(status.texts, this.#statusTexts), (row, number) => {
-        this.#status[row] = number;
-      }),
-      tags: take(tags.postings, numbersOf(tags.texts, this.#tagTexts), (row, number) =>
-        this.#tags.add(row, number),
-      ),
-      createdBy: take(createdBy.postings, users, (row, number) => {
-        this.#user[row] = number;
-      }),
-      isProcessed: take(isProcessed, FLAGS, (row, is) => (flags[row]! |= is * PROCESSED)),
-      hasImage: take(hasImage, FLAGS, (row, is) => (flags[row]! |= is * IMAGE)),
+      status: stay(status.postings, numbersOf(status.texts, this.#statusTexts)),
+      tags: stay(tags.postings, numbersOf(tags.texts, this.#tagTexts)),
+      createdBy: stay(createdBy.postings, users),
+      isProcessed: stay(isProcessed, FLAGS),
+      hasImage: stay(hasImage, FLAGS),
     };
   }
 

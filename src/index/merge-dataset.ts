@@ -8,14 +8,14 @@ import type { DatasetParts } from './dataset.js';
 import { type Delta, type DeltaRow, deltaRecord } from './delta.js';
 import { keysByRow, type Row } from './order.js';
 import { mergeOrders, refuseRepeatedIds } from './orders.js';
-import { type Attributes, endBefore } from './postings.js';
+import type { Attributes } from './postings.js';
 import {
   allocateRecords,
   CHUNK_ROWS,
-  memoryOf,
   type Records,
+  recordAt,
   recordLength,
-  recordStart,
+  stretchOf,
   thinningOf,
 } from './records.js';
 
@@ -55,6 +55,7 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
   const orders = mergeOrders(parts, added, kept, rowOf);
   refuseRepeatedIds(orders.byId);
   const keys = keysByRow(orders.byId, kept);
+  const records = mergeRecords(parts, delta, tree);
   const ids = sharedArray(Uint32Array, count);
   ids.set(parts.ids);
   for (let row = parts.count; row < count; row++) ids[row] = row;
@@ -65,8 +66,8 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
     treeEnds: [...parts.treeEnds.filter((end) => end <= kept), ...(count > kept ? [count] : [])],
     blocks: appendBlocks(parts.blocks, kept, cutBlocks(coords)),
     ...orders,
-    records: mergeRecords(parts, delta, tree),
-    attributes: mergeAttributes(parts, delta, tree),
+    records,
+    attributes: mergeAttributes(parts.attributes, kept, records),
     thinning: joinedArray(Uint16Array, parts.thinning.subarray(0, kept), thinningOf(keys)),
     report: { ...parts.report, points: count },
   };
@@ -106,40 +107,32 @@ function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): R
   const { kept, moved, sourceOf } = tree;
   // the last rows that stay may share a chunk with the first rows of the new tree
   const first = kept - (kept % CHUNK_ROWS);
+  const recordOf = (row: Row): Uint8Array => {
+    const source = row < kept ? row - kept : sourceOf[row - kept]!;
+    return source < moved ? recordAt(records, kept + source) : deltaRecord(delta, source - moved);
+  };
   const lengths = new Uint32Array(kept - first + sourceOf.length);
-  for (let row = first; row < kept; row++) lengths[row - first] = recordLength(records, row);
-  for (let i = 0; i < sourceOf.length; i++) {
-    const source = sourceOf[i]!;
-    lengths[kept - first + i] =
-      source < moved
-        ? recordLength(records, kept + source)
-        : deltaRecord(delta, source - moved).length;
-  }
+  for (let i = 0; i < lengths.length; i++) lengths[i] = recordOf(first + i).length;
   const merged = allocateRecords(lengths, records, first);
-  for (let i = 0; i < lengths.length; i++) {
-    const source = i < kept - first ? first + i - kept : sourceOf[i - (kept - first)]!;
-    const row = kept + source;
-    // a view of a view is slower to make
-    const isAccepted = source >= moved;
-    const { buffer } = isAccepted ? delta.bytes : memoryOf(records, row);
-    const end = isAccepted ? delta.ends[source - moved]! : records.ends[row]!;
-    const length = lengths[i]!;
-    const bytes = new Uint8Array(buffer, end - length, length);
-    memoryOf(merged, first + i).set(bytes, recordStart(merged, first + i));
+  for (let row = first; row < first + lengths.length; row++) {
+    recordAt(merged, row).set(recordOf(row));
   }
   return merged;
 }
 
-function mergeAttributes(
-  { attributes }: DatasetParts,
-  delta: Delta,
-  { kept, moved, rowOf }: NewTree,
-): Attributes {
-  const rows = rowOf.map((row) => row - kept);
-  const collector = new AttributeCollector(rows.length);
-  collector.continueFrom(attributes, kept, moved, rows);
-  const ends = delta.ends.subarray(0, rows.length - moved);
-  const lengths = ends.map((end, row) => end - endBefore(ends, row));
-  collector.addColumns(attributesOf(delta.bytes, lengths), moved, rows);
+/** Continues the postings of the rows that stay, and reads the records of the new tree. */
+function mergeAttributes(former: Attributes, kept: Row, records: Records): Attributes {
+  const count = records.ends.length;
+  const collector = new AttributeCollector(count - kept);
+  collector.continueFrom(former, kept);
+  for (let from = kept; from < count; ) {
+    // a chunk lies in one memory
+    const to = Math.min(from - (from % CHUNK_ROWS) + CHUNK_ROWS, count);
+    const lengths = new Uint32Array(to - from);
+    for (let row = from; row < to; row++) lengths[row - from] = recordLength(records, row);
+    const [bytes] = stretchOf(records, from, to);
+    collector.addColumns(attributesOf(bytes!, lengths), from - kept);
+    from = to;
+  }
   return collector.finish();
 }

@@ -52,7 +52,7 @@ export function buildPostings(
   const counts = sharedArray(Uint32Array, values);
   const stay: RowSet[] = [];
   for (let value = 0; value < (before?.numbers.length ?? 0); value++) {
-    stay.push(rowsWithin(before!.postings, value, 0, first));
+    stay.push(rowsBelow(before!.postings, value, first));
     counts[before!.numbers[value]!] = stay[value]!.count;
   }
   for (let i = 0; i < length; i++) counts[numbers[i]!]!++;
@@ -90,18 +90,6 @@ export function buildPostings(
   return { counts, starts, rows, bitmapOf, bitmaps };
 }
 
-/** Visits the rows `from` to `to - 1` of each value, rows ascending. */
-export function eachRow(
-  postings: Postings,
-  from: number,
-  to: number,
-  visit: (row: number, value: number) => unknown,
-): void {
-  for (let value = 0; value < postings.counts.length; value++) {
-    visitRows(rowsWithin(postings, value, from, to), (row) => visit(row, value));
-  }
-}
-
 function visitRows({ rows, bits }: RowSet, visit: (row: number) => unknown): void {
   if (rows !== undefined) for (const row of rows) visit(row);
   for (let i = 0; bits !== undefined && i < bits.length; i++) {
@@ -127,19 +115,16 @@ export function rowsWith(
   return { count, rows: rows.subarray(starts[value], starts[value + 1]) };
 }
 
-/** The rows of a value within `from` to `to - 1`; a bitmap ends with row `to - 1`. */
-function rowsWithin(postings: Postings, value: number, from: number, to: number): RowSet {
-  const all = rowsWith(postings, value);
-  const { rows, bits } = all;
+/** The rows of a value below `end`. */
+function rowsBelow(postings: Postings, value: number, end: number): RowSet {
+  const { rows, bits } = rowsWith(postings, value);
   if (rows !== undefined) {
-    const [start, end] = [lowerBound(rows, from), lowerBound(rows, to)];
-    if (end - start === rows.length) return all;
-    return { count: end - start, rows: rows.subarray(start, end) };
+    const count = lowerBound(rows, end);
+    return { count, rows: rows.subarray(0, count) };
   }
-  const within = bits.slice(0, wordsOf(to)).fill(0, 0, from >>> 5);
-  within[from >>> 5]! &= -1 << (from & 31);
-  if ((to & 31) !== 0) within[to >>> 5]! &= ~(-1 << (to & 31));
-  return { count: within.reduce((sum, word) => sum + bitCount(word), 0), bits: within };
+  const below = bits.slice(0, wordsOf(end));
+  if ((end & 31) !== 0) below[end >>> 5]! &= ~(-1 << (end & 31));
+  return { count: below.reduce((sum, word) => sum + bitCount(word), 0), bits: below };
 }
 
 export interface TextAttribute {

@@ -150,6 +150,10 @@ export function stretchOf(records: Records, from: Row, to: Row): Uint8Array[] {
   return pieces;
 }
 
+export function recordAt(records: Records, row: Row): Uint8Array {
+  return memoryOf(records, row).subarray(recordStart(records, row), records.ends[row]);
+}
+
 export function recordLength(records: Records, row: Row): number {
   return records.ends[row]! - recordStart(records, row);
 }
@@ -158,7 +162,7 @@ export function recordStart({ starts, ends }: Records, row: Row): number {
   return (row & (CHUNK_ROWS - 1)) === 0 ? starts[row >>> CHUNK_BITS]! : ends[row - 1]!;
 }
 
-export function memoryOf({ memories, memoryOf }: Records, row: Row): Uint8Array {
+function memoryOf({ memories, memoryOf }: Records, row: Row): Uint8Array {
   return memories[memoryOf[row >>> CHUNK_BITS]!]!;
 }
 
