@@ -1,5 +1,5 @@
 import type { KeyValue, SchemaElement } from 'hyparquet';
-import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer';
+import { ByteWriter, type ColumnSource, geojsonToWkb, ParquetWriter } from 'hyparquet-writer';
 import { Packr } from 'msgpackr';
 import { rendered } from '../formats/record-layout.js';
 import { type FetchedPage, fetchedRecord } from '../index/record-page.js';
@@ -12,10 +12,6 @@ import type { FileEncoder } from './export-pieces.js';
 const GROUP = { rows: 10_000, bytes: 4 * 1024 * 1024 };
 
 const GEOMETRY = 'geometry';
-/** A byte order, a type and two coordinates. */
-const WKB_BYTES = 21;
-const LITTLE_ENDIAN = 1;
-const WKB_POINT = 1;
 
 type Leaf = Omit<SchemaElement, 'name'>;
 
@@ -78,7 +74,7 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
         const [lon, lat] = [Number(record.lon), Number(record.lat)];
         [west, south] = [Math.min(west, lon), Math.min(south, lat)];
         [east, north] = [Math.max(east, lon), Math.max(north, lat)];
-        return wkbOf(lon, lat);
+        return geojsonToWkb({ type: 'Point', coordinates: [lon, lat] });
       });
       const places = { name: GEOMETRY, data, statistics: false };
       writer.write({ columnData: [...columnData, places], rowGroupSize: page.count });
@@ -102,16 +98,6 @@ function columnOf(records: readonly ParsedRecord[], name: RecordKey): ColumnSour
   });
   // not as a dictionary, which would take 0 and -0 for one value
   return type === 'DOUBLE' ? { name, data, encoding: 'PLAIN' } : { name, data };
-}
-
-/** A point in well-known binary. */
-function wkbOf(lon: number, lat: number): Uint8Array {
-  const view = new DataView(new ArrayBuffer(WKB_BYTES));
-  view.setUint8(0, LITTLE_ENDIAN);
-  view.setUint32(1, WKB_POINT, true);
-  view.setFloat64(5, lon, true);
-  view.setFloat64(13, lat, true);
-  return new Uint8Array(view.buffer);
 }
 
 /** The metadata of GeoParquet; without a CRS it means degrees of WGS 84. */
