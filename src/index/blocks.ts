@@ -31,7 +31,7 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   const boxes = sharedArray(Float64Array, 4 * (starts.length - 1));
   const sums = sharedArray(Float64Array, 2 * (starts.length - 1));
   for (let block = 0; block < starts.length - 1; block++) {
-    putBox(boxes, 4 * block, coords, starts[block]!, starts[block + 1]!);
+    putBox(boxes, 4 * block, coords, 2, starts[block]!, starts[block + 1]!);
     putSums(sums, 2 * block, coords, starts[block]!, starts[block + 1]!);
   }
   const shared = sharedArray(Int32Array, starts.length);
@@ -72,17 +72,23 @@ function commonDepth(count: number, blockRows: number): number {
   return depth;
 }
 
-function putBox(boxes: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
+/** Puts the box around `first` to `last - 1` of points (`width` 2) or boxes (`width` 4). */
+function putBox(
+  target: Float64Array,
+  at: number,
+  corners: Float64Array,
+  width: 2 | 4,
+  first: number,
+  last: number,
+): void {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let row = from; row < to; row++) {
-    const lon = coords[2 * row]!;
-    const lat = coords[2 * row + 1]!;
-    if (lon < west) west = lon;
-    if (lat < south) south = lat;
-    if (lon > east) east = lon;
-    if (lat > north) north = lat;
+  for (let i = width * first; i < width * last; i += width) {
+    west = Math.min(west, corners[i]!);
+    south = Math.min(south, corners[i + 1]!);
+    east = Math.max(east, corners[i + width - 2]!);
+    north = Math.max(north, corners[i + width - 1]!);
   }
-  boxes.set([west, south, east, north], at);
+  target.set([west, south, east, north], at);
 }
 
 function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
@@ -94,23 +100,6 @@ function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row
   }
   sums[at] = lon;
   sums[at + 1] = lat;
-}
-
-function putUnion(
-  target: Float64Array,
-  at: number,
-  boxes: Float64Array,
-  first: number,
-  last: number,
-): void {
-  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let box = 4 * first; box < 4 * last; box += 4) {
-    west = Math.min(west, boxes[box]!);
-    south = Math.min(south, boxes[box + 1]!);
-    east = Math.max(east, boxes[box + 2]!);
-    north = Math.max(north, boxes[box + 3]!);
-  }
-  target.set([west, south, east, north], at);
 }
 
 /** Blocks `firstBlock` to `lastBlock - 1`, rows `from` to `to - 1`, with the box around them. */
@@ -158,7 +147,7 @@ export class BoxIndex extends RBush<BlockGroup> {
     const union = new Float64Array(4);
 
     const groupOf = (firstBlock: number, lastBlock: number): BlockGroup => {
-      putUnion(union, 0, boxes, firstBlock, lastBlock);
+      putBox(union, 0, boxes, 4, firstBlock, lastBlock);
       const [minX, minY, maxX, maxY] = union as unknown as [number, number, number, number];
       const box = nodeBoxes.length;
       nodeBoxes.push(minX, minY, maxX, maxY);
