@@ -1,4 +1,4 @@
-import { build, type Histogram } from 'hdr-histogram-js';
+import { createHistogram } from 'node:perf_hooks';
 
 /** Latencies of the requests of one run, in milliseconds. */
 export interface Latencies {
@@ -11,42 +11,36 @@ export interface Latencies {
 
 export const PERCENTILES = [50, 75, 90, 95, 99, 99.9] as const;
 
-const MINUTE_IN_MICROSECONDS = 60_000_000;
+/** The highest latency that is told apart, in microseconds: a minute. */
+const HIGHEST = 60_000_000;
 
 /** Latencies of single requests with a relative error of at most 0.1 %, whatever their number. */
 export class LatencyHistogram {
-  readonly #histogram: Histogram = build({
-    lowestDiscernibleValue: 1,
-    highestTrackableValue: MINUTE_IN_MICROSECONDS,
-    numberOfSignificantValueDigits: 3,
-  });
+  readonly #micros = createHistogram({ lowest: 1, highest: HIGHEST, figures: 3 });
 
   /** Adds the latency of a request; above a minute it counts as a minute. */
   record(milliseconds: number): void {
-    this.#histogram.recordValue(toMicroseconds(milliseconds));
+    this.#micros.record(Math.min(HIGHEST, Math.max(1, Math.round(milliseconds * 1000))));
   }
 
   get count(): number {
-    return this.#histogram.totalCount;
+    return this.#micros.count;
   }
 
   /** Milliseconds that `percentile` of the requests did not exceed; 0 for none. */
   percentile(percentile: number): number {
-    return this.count === 0 ? 0 : this.#histogram.getValueAtPercentile(percentile) / 1000;
+    return this.#micros.percentile(percentile) / 1000;
   }
 
   summary(): Latencies {
+    const { count, mean, max } = this.#micros;
     return {
-      count: this.count,
-      mean: this.count === 0 ? 0 : this.#histogram.mean / 1000,
-      max: this.count === 0 ? 0 : this.#histogram.maxValue / 1000,
+      count,
+      mean: count === 0 ? 0 : mean / 1000,
+      max: max / 1000,
       percentiles: Object.fromEntries(PERCENTILES.map((p) => [String(p), this.percentile(p)])),
     };
   }
-}
-
-function toMicroseconds(milliseconds: number): number {
-  return Math.min(MINUTE_IN_MICROSECONDS, Math.max(1, Math.round(milliseconds * 1000)));
 }
 
 /** The 99th percentile of a round's latencies, in milliseconds. */
