@@ -1,4 +1,3 @@
-import { Agent, get } from 'node:http';
 import { Random } from '../src/cli/generate/random.js';
 
 /** The list of points, on whatever serves it. */
@@ -48,41 +47,35 @@ export function benchRandom(seed: number, stream: number): Random {
  * to hold some hundred points. Uses nothing but the interface, so it works against any server.
  */
 export async function surveyPlaces(base: string, wanted: number, seed: number): Promise<Places> {
-  const agent = new Agent({ keepAlive: true, maxSockets: IN_PARALLEL });
-  const ask = (query: string): Promise<ListPage> => fetchList(base, query, agent);
-  try {
-    const random = benchRandom(seed, 1);
-    const [oldest, newest] = await Promise.all([
-      ask('ordering=created_at&page_size=1'),
-      ask('ordering=-created_at&page_size=1'),
-    ]);
-    if (oldest.count === 0) throw new Error(`${base} serves no points.`);
-    const sample = await samplePoints(ask, oldest.count, wanted, random);
-    const queue = sample.slice();
-    const centres: Centre[] = [];
-    // half the height of the last box that fitted: the next one is often about as large
-    let guess = 0.01;
-    const work = async (): Promise<void> => {
-      for (let point = queue.pop(); point !== undefined; point = queue.pop()) {
-        const centre = await fitBox(ask, point, guess);
-        if (centre === undefined) continue;
-        guess = centre.halfLat;
-        centres.push(centre);
-      }
-    };
-    await Promise.all(Array.from({ length: IN_PARALLEL }, work));
-    if (centres.length === 0) throw new Error(`No box on ${base} matches ${LEAST} to ${MOST}.`);
-    // answers come in any order; the same seed must give the same requests
-    centres.sort((a, b) => a.lat - b.lat || a.lon - b.lon);
-    return {
-      count: oldest.count,
-      centres,
-      first: Date.parse(oldest.results[0]!.created_at),
-      last: Date.parse(newest.results[0]!.created_at),
-    };
-  } finally {
-    agent.destroy();
-  }
+  const ask = (query: string): Promise<ListPage> => fetchList(`${base}${LIST}?${query}`);
+  const random = benchRandom(seed, 1);
+  const [oldest, newest] = await Promise.all([
+    ask('ordering=created_at&page_size=1'),
+    ask('ordering=-created_at&page_size=1'),
+  ]);
+  if (oldest.count === 0) throw new Error(`${base} serves no points.`);
+  const queue = await samplePoints(ask, oldest.count, wanted, random);
+  const centres: Centre[] = [];
+  // half the height of the last box that fitted: the next one is often about as large
+  let guess = 0.01;
+  const work = async (): Promise<void> => {
+    for (let point = queue.pop(); point !== undefined; point = queue.pop()) {
+      const centre = await fitBox(ask, point, guess);
+      if (centre === undefined) continue;
+      guess = centre.halfLat;
+      centres.push(centre);
+    }
+  };
+  await Promise.all(Array.from({ length: IN_PARALLEL }, work));
+  if (centres.length === 0) throw new Error(`No box on ${base} matches ${LEAST} to ${MOST}.`);
+  // answers come in any order; the same seed must give the same requests
+  centres.sort((a, b) => a.lat - b.lat || a.lon - b.lon);
+  return {
+    count: oldest.count,
+    centres,
+    first: Date.parse(oldest.results[0]!.created_at),
+    last: Date.parse(newest.results[0]!.created_at),
+  };
 }
 
 async function samplePoints(
@@ -135,18 +128,9 @@ export function boxText(lat: number, lon: number, halfLat: number, halfLon: numb
 }
 
 /** Rejects unless the answer is 200. */
-function fetchList(base: string, query: string, agent: Agent): Promise<ListPage> {
-  const url = `${base}${LIST}?${query}`;
-  return new Promise((resolve, reject) => {
-    get(url, { agent }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        if (response.statusCode === 200) resolve(JSON.parse(text) as ListPage);
-        else reject(new Error(`${url}: ${response.statusCode} ${text.slice(0, 200)}`));
-      });
-    }).on('error', reject);
-  });
+async function fetchList(url: string): Promise<ListPage> {
+  const answer = await fetch(url);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`${url}: ${answer.status} ${text.slice(0, 200)}`);
+  return JSON.parse(text) as ListPage;
 }
