@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream, createWriteStream, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -198,7 +197,7 @@ async function runCommand(args: readonly string[]): Promise<{ seconds: number; p
     stdio: ['ignore', 'ignore', 'pipe'],
     env: withoutSettings(),
   });
-  const release = dieTogether(child);
+  const ended = dieTogether(child);
   let stderr = '';
   child.stderr.on('data', (chunk: Buffer) => {
     stderr += chunk;
@@ -207,9 +206,8 @@ async function runCommand(args: readonly string[]): Promise<{ seconds: number; p
   const look = setInterval(() => {
     peak = Math.max(peak, memoryOf(child.pid!)?.peak ?? 0);
   }, 20);
-  const [code] = (await once(child, 'close')) as [number | null];
+  const code = await ended;
   clearInterval(look);
-  release();
   if (code !== 0) throw new Error(`${args[0]} ended with ${code}: ${stderr}`);
   return { seconds: (performance.now() - started) / 1000, peak };
 }

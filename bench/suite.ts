@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { goalsTable } from './report/goals.js';
@@ -123,12 +122,10 @@ async function runScript(
   const child = spawn(process.execPath, [join(import.meta.dirname, `${script}.js`), ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
-  const release = dieTogether(child);
   const end = (): void => void child.kill('SIGTERM');
   signal.addEventListener('abort', end, { once: true });
-  const [code] = (await once(child, 'close')) as [number | null];
+  const code = await dieTogether(child);
   signal.removeEventListener('abort', end);
-  release();
   return code === 0;
 }
 

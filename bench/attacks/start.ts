@@ -22,14 +22,14 @@ export async function startAttack(order: AttackOrder): Promise<RunningAttack> {
   const child = fork(script, [JSON.stringify(order)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
-  const release = dieTogether(child);
-  const gone = once(child, 'close').then(release);
+  const gone = dieTogether(child);
   let tally = emptyTally();
   child.on('message', (message) => {
     tally = message as Tally;
   });
-  const begun = await Promise.race([once(child, 'message'), gone]);
-  if (begun === undefined) throw new Error(`The attack ${order.attack} ended at once.`);
+  const begun = once(child, 'message').then(() => true);
+  if ((await Promise.race([begun, gone])) !== true)
+    throw new Error(`The attack ${order.attack} ended at once.`);
   return {
     get tally() {
       return tally;

@@ -1,5 +1,4 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -47,12 +46,11 @@ export async function startBackend(
     stdio: ['ignore', 'ignore', 'pipe'],
     ...user,
   });
-  const release = dieTogether(child);
+  const ended = dieTogether(child);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk).slice(-4_000);
   });
-  const ended = once(child, 'close').then(release);
   atEnd(() => {
     child.kill('SIGINT');
     return ended;

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import { openLoop } from '../generators/open.js';
 import { fullLoop } from '../generators/wrk.js';
@@ -63,10 +62,7 @@ export async function readBesidePosts(
 
 async function postFrom(url: string, seconds: number): Promise<void> {
   const flags = [STEADY, url, String(seconds), String(POSTS_A_SECOND)];
-  const child = spawn(process.execPath, flags, { stdio: 'inherit' });
-  const release = dieTogether(child);
-  const [code] = await once(child, 'close');
-  release();
+  const code = await dieTogether(spawn(process.execPath, flags, { stdio: 'inherit' }));
   if (code !== 0) throw new Error(`The process that posts ended with ${code}.`);
 }
 

@@ -37,12 +37,11 @@ export async function startServer(script: string, args: readonly string[]): Prom
     stdio: ['ignore', 'pipe', 'pipe'],
     env: withoutSettings(),
   });
-  const release = dieTogether(child);
+  const ended = dieTogether(child);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
     stderr = (stderr + chunk).slice(-10_000);
   });
-  const ended = once(child, 'close').then(release);
   const lines = createInterface({ input: child.stdout! });
   const url = await new Promise<string>((resolve, reject) => {
     lines.on('line', (line) => {
@@ -79,10 +78,12 @@ export async function endRun(): Promise<void> {
   for (let end = ends.pop(); end !== undefined; end = ends.pop()) await end();
 }
 
-/** Kills a child when this process ends, however it does; returns what undoes that. */
-export function dieTogether(child: ChildProcess): () => void {
+/** Kills a child when this process ends, however it does; resolves with its code once it ended. */
+export async function dieTogether(child: ChildProcess): Promise<number | null> {
   children.add(child);
-  return () => void children.delete(child);
+  const [code] = await once(child, 'close');
+  children.delete(child);
+  return code;
 }
 
 const children = new Set<ChildProcess>();
