@@ -1,4 +1,5 @@
 import { cumulative, type Random } from '../src/cli/generate/random.js';
+import { latitudeOf, longitudeOf, southwards } from '../src/tiles/grid.js';
 import { benchRandom, boxText, LIST, type Places } from './places.js';
 
 /** A kind of request, as many different ones as wanted. */
@@ -147,21 +148,24 @@ export function dealer(paths: readonly string[]): (count: number) => string[] {
   return (count) => Array.from({ length: count }, () => paths[dealt++ % paths.length]!);
 }
 
+/** The largest number below 1: the eastern and the southern edge belong to the last tile. */
+const LAST = 1 - Number.EPSILON / 2;
+
+/** A place on the square of Web Mercator: from 0 to below 1, from the north-west. */
+export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
+  return [Math.min((lon + 180) / 360, LAST), Math.max(0, Math.min(southwards(lat), LAST))];
+}
+
 /** The web map tile that a place lies on. */
 export function tileAt(lat: number, lon: number, zoom: number): [x: number, y: number] {
-  const tiles = 2 ** zoom;
-  const sin = Math.sin((lat * Math.PI) / 180);
-  const x = Math.floor(((lon + 180) / 360) * tiles);
-  const y = Math.floor((0.5 - Math.log((1 + sin) / (1 - sin)) / (4 * Math.PI)) * tiles);
-  const within = (at: number): number => Math.min(tiles - 1, Math.max(0, at));
-  return [within(x), within(y)];
+  const [x, y] = onSquare(lon, lat);
+  return [Math.floor(x * 2 ** zoom), Math.floor(y * 2 ** zoom)];
 }
 
 /** The box of a tile, west, south, east, north, as clients send it. */
 export function tileBox(zoom: number, x: number, y: number): string {
   const tiles = 2 ** zoom;
-  const lon = (at: number): number => (at / tiles) * 360 - 180;
-  const lat = (at: number): number =>
-    (Math.atan(Math.sinh(Math.PI * (1 - (2 * at) / tiles))) * 180) / Math.PI;
-  return [lon(x), lat(y + 1), lon(x + 1), lat(y)].map((edge) => edge.toFixed(6)).join(',');
+  const [west, east] = [longitudeOf(x, tiles), longitudeOf(x + 1, tiles)];
+  const [north, south] = [latitudeOf(y, tiles), latitudeOf(y + 1, tiles)];
+  return [west, south, east, north].map((edge) => edge.toFixed(6)).join(',');
 }

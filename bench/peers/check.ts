@@ -1,14 +1,9 @@
 import { say } from '../support/run.js';
+import type { Peer } from './start.js';
 
 interface Answer {
   readonly count: number;
   readonly results: readonly { readonly id: number }[];
-}
-
-interface Answering {
-  readonly name: string;
-  readonly url: string;
-  readonly isCeiling: boolean;
 }
 
 /**
@@ -22,7 +17,7 @@ const SLACK = 0.1;
  * Throws when counts differ by more than `SLACK`.
  */
 export async function checkAnswers(
-  peers: readonly Answering[],
+  peers: readonly Peer[],
   paths: readonly string[],
 ): Promise<void> {
   const [ours, ...others] = peers.filter(({ isCeiling }) => !isCeiling);

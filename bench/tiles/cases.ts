@@ -1,6 +1,7 @@
 import type { Dataset } from '../../src/index/dataset.js';
-import { EXTENT } from '../../src/tiles/grid.js';
+import { EXTENT, type TileAddress } from '../../src/tiles/grid.js';
 import { benchRandom } from '../places.js';
+import { tileAt } from '../scenarios.js';
 
 /** Cells along the edge of a tile: the default of the interface. */
 export const GRID = 16;
@@ -8,12 +9,6 @@ export const GRID = 16;
 export const CELL: number = EXTENT / GRID;
 
 export const ZOOMS: readonly number[] = [0, 2, 4, 6, 8, 10, 12, 14, 16];
-
-export interface Address {
-  readonly z: number;
-  readonly x: number;
-  readonly y: number;
-}
 
 /** Filters, as each contender takes them. */
 export interface FilterSet {
@@ -62,32 +57,22 @@ export const FILTER_SETS: readonly FilterSet[] = [
  * Different tiles of a zoom that hold points; the more points a tile has, the likelier it is, as on
  * maps that people look at.
  */
-export function tilesOf({ count, coords }: Dataset, z: number, most: number): Address[] {
+export function tilesOf({ count, coords }: Dataset, z: number, most: number): TileAddress[] {
   const random = benchRandom(z + 1, 500);
-  const tiles = new Map<string, Address>();
+  const tiles = new Map<string, TileAddress>();
   for (let i = 0; i < 20 * most && tiles.size < most; i++) {
     const row = random.int(count);
-    const [px, py] = onSquare(coords[2 * row]!, coords[2 * row + 1]!);
-    const [x, y] = [Math.floor(px * 2 ** z), Math.floor(py * 2 ** z)];
+    const [x, y] = tileAt(coords[2 * row + 1]!, coords[2 * row]!, z);
     tiles.set(`${x}/${y}`, { z, x, y });
   }
   return [...tiles.values()];
 }
 
-export function allTiles(z: number): Address[] {
+export function allTiles(z: number): TileAddress[] {
   const across = 2 ** z;
   return Array.from({ length: across ** 2 }, (_, i) => ({
     z,
     x: i % across,
     y: Math.floor(i / across),
   }));
-}
-
-/** The largest number below 1: the eastern and the southern edge belong to the last tile. */
-const LAST = 1 - Number.EPSILON / 2;
-
-/** A place on the square of Web Mercator: from 0 to below 1, from the north-west. */
-export function onSquare(lon: number, lat: number): readonly [x: number, y: number] {
-  const y = 0.5 - Math.asinh(Math.tan((lat * Math.PI) / 180)) / (2 * Math.PI);
-  return [Math.min((lon + 180) / 360, LAST), Math.max(0, Math.min(y, LAST))];
 }

@@ -1,7 +1,8 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
+import type { TileAddress } from '../../src/tiles/grid.js';
 import { say } from '../support/run.js';
-import { type Address, allTiles, CELL, type FilterSet, GRID } from './cases.js';
+import { allTiles, CELL, type FilterSet, GRID } from './cases.js';
 import type { Contender } from './measure.js';
 
 /** Tiles of each zoom that are compared cell by cell. */
@@ -13,7 +14,7 @@ const COMPARED = 3;
  */
 export async function checkTiles(
   [ours, ...others]: readonly Contender[],
-  tiles: readonly (readonly Address[])[],
+  tiles: readonly (readonly TileAddress[])[],
   { count }: FilterSet,
 ): Promise<void> {
   for (const other of others) {

@@ -1,5 +1,6 @@
+import type { TileAddress } from '../../src/tiles/grid.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
-import type { Address, FilterSet } from './cases.js';
+import type { FilterSet } from './cases.js';
 
 /** What makes tiles, filter set by filter set. */
 export interface Contender {
@@ -9,7 +10,7 @@ export interface Contender {
   /** Gets ready for the tiles of a filter set. */
   prepare(set: FilterSet): Promise<void>;
   /** A tile of the set that was prepared last; empty where nothing is in it. */
-  tile(address: Address): Uint8Array | Promise<Uint8Array>;
+  tile(address: TileAddress): Uint8Array | Promise<Uint8Array>;
 }
 
 export interface Timed {
@@ -36,7 +37,7 @@ const WARM_MS = 500;
  */
 export async function measureTiles(
   contenders: readonly Contender[],
-  all: readonly Address[],
+  all: readonly TileAddress[],
   rounds: number,
   isSmoke: boolean,
 ): Promise<Timed[]> {
@@ -63,7 +64,7 @@ export async function measureTiles(
 async function makeFor(
   millis: number,
   contender: Contender,
-  tiles: readonly Address[],
+  tiles: readonly TileAddress[],
 ): Promise<number> {
   const until = performance.now() + millis;
   let made = 0;
@@ -75,7 +76,7 @@ async function makeFor(
 /** Makes all tiles, again and again for `leastMs`; returns the mean microseconds of a tile. */
 async function makeAll(
   contender: Contender,
-  tiles: readonly Address[],
+  tiles: readonly TileAddress[],
   leastMs: number,
 ): Promise<number> {
   const began = performance.now();

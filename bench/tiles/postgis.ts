@@ -1,7 +1,8 @@
 import pg from 'pg';
 import { address, fillTable, type PointTable, startPostgres } from '../peers/postgres.js';
+import { onSquare } from '../scenarios.js';
 import { atEnd } from '../support/service.js';
-import { type Address, type FilterSet, GRID, onSquare, type TileRecord } from './cases.js';
+import { type FilterSet, GRID, type TileRecord } from './cases.js';
 import type { Contender } from './measure.js';
 
 /** Only what tiles need. Places are on the square of Web Mercator: no query projects any. */
@@ -78,7 +79,7 @@ export async function startPostgisTiles(ndjson: string): Promise<Contender> {
     async prepare(next) {
       set = next;
     },
-    async tile({ z, x, y }: Address) {
+    async tile({ z, x, y }) {
       const width = 2 ** -z;
       const { rows } = await client.query<{ tile: Buffer }>({
         name: `tile ${set!.count}`,
