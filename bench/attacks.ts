@@ -50,13 +50,10 @@ async function benchAttacks(options: Options): Promise<AttackResult[]> {
   for (const attack of attacks) {
     await attack.prepare?.();
     const arena = await openArena(attack, options);
-    try {
-      const result = await benchAttack(attack, arena, options);
-      results.push(result);
-      say(`${attack.name}: ${digits(result.ratio.median)} × p99, ${result.failed} failed`);
-    } finally {
-      await arena.close();
-    }
+    const result = await benchAttack(attack, arena, options);
+    results.push(result);
+    say(`${attack.name}: ${digits(result.ratio.median)} × p99, ${result.failed} failed`);
+    await arena.server.stop();
   }
   if (options.smoke) checkSmoke(results);
   return results;
@@ -84,14 +81,8 @@ async function openArena(
   const posting = ['--journal', join(home, 'points.journal'), '--media', media, '--trust-proxy'];
   const given = [...smokeFlags(smoke), ...flags, ...(isPosting ? posting : [])];
   const server = await startService(folder, ['--settle', '50ms', ...given]);
-  try {
-    const places = await surveyPlaces(server.url, smoke ? 40 : 200, seed);
-    const paths = ordinaryPaths(places, smoke ? 500 : PATHS, seed);
-    return { server, folder, paths, close: server.stop };
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
+  const places = await surveyPlaces(server.url, smoke ? 40 : 200, seed);
+  return { server, folder, paths: ordinaryPaths(places, smoke ? 500 : PATHS, seed) };
 }
 
 function attackTables(results: readonly AttackResult[]): Table[] {

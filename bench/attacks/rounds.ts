@@ -14,7 +14,6 @@ export interface Arena {
   /** The folder that the service watches. */
   readonly folder: string;
   readonly paths: readonly string[];
-  close(): Promise<void>;
 }
 
 export interface Measuring {
