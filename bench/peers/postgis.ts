@@ -1,6 +1,5 @@
-import pg from 'pg';
-import { address, fillTable, type PointTable, startPostgres } from './postgres.js';
-import { type Backend, PAGE_SIZE, type PeerStore } from './types.js';
+import { connect, fillTable, type PointTable, startPostgres } from './postgres.js';
+import { type Backend, PAGE_SIZE, type PeerPage, type PeerStore } from './types.js';
 
 /** Two for each core of a small machine. */
 const POOL_SIZE = 4;
@@ -41,24 +40,20 @@ const BOX_PAGE = PAGE('geom && ST_MakeEnvelope($1, $2, $3, $4, 4326)', 'id').rep
 const CIRCLE_PAGE = PAGE(`ST_DWithin(geog, ${CENTRE}, $3)`, `geog <-> ${CENTRE}`);
 
 export function startPostgis(ndjson: string): Promise<Backend> {
-  return startPostgres((client) => fillTable(client, ndjson, TABLE));
+  return startPostgres((sql) => fillTable(sql, ndjson, TABLE));
 }
 
 /** Answers from PostGIS, with prepared statements over a pool. */
 export function openPostgis(port: number): PeerStore {
-  const pool = new pg.Pool({ ...address(port), max: POOL_SIZE });
+  const sql = connect(port, POOL_SIZE);
   return {
     async page({ box, circle }) {
-      const { rows } = await pool.query<{ count: number; records: string }>(
+      const [text, values] =
         box === undefined
-          ? {
-              name: 'circle',
-              text: CIRCLE_PAGE,
-              values: [circle!.lon, circle!.lat, circle!.radius],
-            }
-          : { name: 'box', text: BOX_PAGE, values: [...box] },
-      );
-      return rows[0] ?? { count: 0, records: '' };
+          ? [CIRCLE_PAGE, [circle!.lon, circle!.lat, circle!.radius]]
+          : [BOX_PAGE, [...box]];
+      const [page] = await sql.unsafe<[PeerPage?]>(text, values, { prepare: true });
+      return page ?? { count: 0, records: '' };
     },
   };
 }

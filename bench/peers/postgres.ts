@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chownSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
+import postgres, { type Sql } from 'postgres';
 import { freePort } from '../../test/support/sockets.js';
 import { say } from '../support/run.js';
 import { temporaryFolder } from '../support/service.js';
@@ -33,7 +33,7 @@ const SETTINGS = {
  * Starts a PostgreSQL of our own on a free port, which `fill` puts points into. Throws Skipped
  * where there is none.
  */
-export async function startPostgres(fill: (client: pg.Client) => Promise<void>): Promise<Backend> {
+export async function startPostgres(fill: (sql: Sql) => Promise<void>): Promise<Backend> {
   const bin = findBinaries();
   if (bin === undefined) throw new Skipped('PostgreSQL is not installed');
   const user = unprivileged();
@@ -44,10 +44,11 @@ export async function startPostgres(fill: (client: pg.Client) => Promise<void>):
   const port = await freePort();
   const settings = Object.entries(SETTINGS).flatMap(([key, value]) => ['-c', `${key}=${value}`]);
   const args = ['-D', data, '-p', String(port), ...settings];
-  const isReady = (): Promise<void> =>
-    withClient(address(port), async (client) => void (await client.query('SELECT 1')));
+  const sql = connect(port);
+  const isReady = async (): Promise<void> => void (await sql`SELECT 1`);
   const backend = await startBackend(join(bin, 'postgres'), args, port, isReady, user);
-  await withClient(address(port), fill);
+  await fill(sql);
+  await sql.end();
   return backend;
 }
 
@@ -56,49 +57,36 @@ export interface PointTable {
   readonly schema: string;
   readonly insert: string;
   /** The parameters of `insert` of one row; the statement takes an array of each. */
-  readonly valuesOf: (row: Row) => readonly unknown[];
+  readonly valuesOf: (row: Row) => readonly (string | number)[];
   /** Statements separated by semicolons; each is sent alone, as VACUUM must be. */
   readonly indexes: string;
 }
 
 /** Fills a table with the points of an NDJSON file; throws Skipped without PostGIS. */
 export async function fillTable(
-  client: pg.Client,
+  sql: Sql,
   ndjson: string,
   { schema, insert, valuesOf, indexes }: PointTable,
 ): Promise<void> {
   try {
-    await client.query('CREATE EXTENSION postgis');
+    await sql`CREATE EXTENSION postgis`;
   } catch (error) {
     throw new Skipped(`PostGIS is not installed: ${(error as Error).message}`);
   }
-  await client.query(schema);
+  await sql.unsafe(schema);
   for await (const rows of rowBatches(ndjson, BATCH)) {
     const all = rows.map(valuesOf);
-    const values = all[0]!.map((_, column) => all.map((one) => one[column]));
-    await client.query({ name: 'fill', text: insert, values });
+    const values = all[0]!.map((_, column) => all.map((one) => one[column]!));
+    await sql.unsafe(insert, values, { prepare: true });
   }
-  for (const statement of indexes.split(';')) await client.query(statement);
+  for (const statement of indexes.split(';')) await sql.unsafe(statement);
   say('PostGIS is filled');
 }
 
-async function withClient<T>(
-  config: pg.ClientConfig,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client(config);
-  // a PostgreSQL that is still starting drops connections
-  client.on('error', () => {});
-  await client.connect();
-  try {
-    return await work(client);
-  } finally {
-    await client.end();
-  }
-}
-
-export function address(port: number): pg.ClientConfig {
-  return { host: '127.0.0.1', port, user: 'bench', database: DATABASE };
+/** Over `max` connections at most; statements of one text are prepared once a connection. */
+export function connect(port: number, max = 1): Sql {
+  const onnotice = (): void => {};
+  return postgres({ host: '127.0.0.1', port, user: 'bench', database: DATABASE, max, onnotice });
 }
 
 /** The folder of `postgres` and `initdb`, which Debian keeps out of PATH. */

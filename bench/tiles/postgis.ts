@@ -1,5 +1,4 @@
-import pg from 'pg';
-import { address, fillTable, type PointTable, startPostgres } from '../peers/postgres.js';
+import { connect, fillTable, type PointTable, startPostgres } from '../peers/postgres.js';
 import { onSquare } from '../scenarios.js';
 import { atEnd } from '../support/service.js';
 import { type FilterSet, GRID, type TileRecord } from './cases.js';
@@ -17,8 +16,8 @@ CREATE UNLOGGED TABLE points (
 )`;
 const insert = `
 INSERT INTO points
-SELECT ST_MakePoint(x, y), id, created_at, is_processed, status, string_to_array(tags, E'\\n')
-FROM unnest($1::float8[], $2::float8[], $3::bigint[], $4::timestamptz[], $5::boolean[], $6::text[], $7::text[])
+SELECT ST_MakePoint(x, y), id, created_at::timestamptz, is_processed = 1, status, string_to_array(tags, E'\\n')
+FROM unnest($1::float8[], $2::float8[], $3::bigint[], $4::text[], $5::int[], $6::text[], $7::text[])
 AS row (x, y, id, created_at, is_processed, status, tags)`;
 /** Neighbours on the map become neighbours on disk. */
 const indexes = `
@@ -32,7 +31,7 @@ const TABLE: PointTable = {
   ...{ schema, insert, indexes },
   valuesOf({ id, lon, lat, body }) {
     const { created_at, is_processed, status, tags = [] }: TileRecord = JSON.parse(body);
-    return [...onSquare(lon, lat), id, created_at, is_processed, status, tags.join('\n')];
+    return [...onSquare(lon, lat), id, created_at, +is_processed, status, tags.join('\n')];
   },
 };
 
@@ -68,10 +67,9 @@ SELECT coalesce((SELECT ST_AsMVT(clusters, 'clusters') FROM (
  * where there is none.
  */
 export async function startPostgisTiles(ndjson: string): Promise<Contender> {
-  const server = await startPostgres((client) => fillTable(client, ndjson, TABLE));
-  const client = new pg.Client(address(server.port));
-  await client.connect();
-  atEnd(() => client.end());
+  const server = await startPostgres((sql) => fillTable(sql, ndjson, TABLE));
+  const sql = connect(server.port);
+  atEnd(() => sql.end());
   let set: FilterSet | undefined;
   return {
     name: 'PostGIS',
@@ -81,12 +79,9 @@ export async function startPostgisTiles(ndjson: string): Promise<Contender> {
     },
     async tile({ z, x, y }) {
       const width = 2 ** -z;
-      const { rows } = await client.query<{ tile: Buffer }>({
-        name: `tile ${set!.count}`,
-        text: tileSql(set!.sql),
-        values: [x * width, y * width, width, width / GRID],
-      });
-      return rows[0]!.tile;
+      const values = [x * width, y * width, width, width / GRID];
+      const rows = sql.unsafe<[{ tile: Buffer }]>(tileSql(set!.sql), values, { prepare: true });
+      return (await rows)[0].tile;
     },
   };
 }
