@@ -2,9 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { finished, pipeline } from 'node:stream/promises';
-import { LIST, surveyPlaces } from './places.js';
-import { READS_A_SECOND, readFor } from './post/posting.js';
-import { dealer, requestPaths, scenarioOf } from './scenarios.js';
+import { LIST } from './places.js';
+import { dealReads, READS_A_SECOND, readFor } from './post/posting.js';
 import { nativeFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
 import { type BenchOptions, benchCommand, runBench, say, smokeFlags } from './support/run.js';
@@ -36,7 +35,6 @@ export interface ExportResults {
 const EXPORT = '/export/points.ndjson';
 const PEER = join(import.meta.dirname, 'peers/server.js');
 const SLOW = join(import.meta.dirname, 'export/slow-readers.js');
-const DIFFERENT_READS = 100_000;
 const SMOKE = { points: 5_000, connections: 4, seconds: 0.5, rounds: 1 };
 
 const command = benchCommand(
@@ -52,9 +50,7 @@ async function benchExports(options: BenchOptions): Promise<ExportResults> {
   const file = join(temporaryFolder('export'), 'points.ndjson');
   await pipeline(await answerTo(url + EXPORT), createWriteStream(file));
   const bare = await startServer(PEER, ['file', file]);
-  const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
-  const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
-  const deal = dealer(paths);
+  const deal = await dealReads(url, options);
   const reads = (): Promise<number> =>
     readFor(url, deal(Math.ceil(READS_A_SECOND * (seconds + 1))), seconds);
   const rounds: ExportRound[] = [];

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ask } from '../test/support/client.js';
 import { startDatabase } from '../test/support/database.js';
-import { LIST, surveyPlaces } from './places.js';
+import { LIST } from './places.js';
 import {
+  dealReads,
   POST_BODY,
   POSTS_A_SECOND,
   postFor,
   type ReadRound,
   readBesidePosts,
 } from './post/posting.js';
-import { dealer, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import { type BenchOptions, benchCommand, runBench, say, smokeFlags } from './support/run.js';
 import { atEnd, startService, temporaryFolder } from './support/service.js';
@@ -37,8 +37,6 @@ interface Results {
 
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, rounds: 1 };
 const INSTANCES = 3;
-/** Enough that the answer cache has forgotten a read before it is asked for again. */
-const DIFFERENT_READS = 50_000;
 
 const command = benchCommand(
   'fleet',
@@ -69,9 +67,7 @@ async function benchFleet(options: BenchOptions): Promise<Results> {
   const lags = await lagsOf(fleet, seconds * 3);
   // lets code be compiled before anything is measured
   for (const url of [file, ...fleet]) await postFor(url, seconds / 4, connections);
-  const places = await surveyPlaces(other, smoke ? 40 : 400, seed);
-  const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
-  const nextPaths = dealer(paths);
+  const nextPaths = await dealReads(other, options);
   const rounds: Round[] = [];
   for (let round = 0; round < options.rounds; round++) {
     say(`round ${round + 1} of posts`);

@@ -1,14 +1,13 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { surveyPlaces } from './places.js';
 import {
+  dealReads,
   POSTS_A_SECOND,
   postFor,
   READS_A_SECOND,
   type ReadRound,
   readBesidePosts,
 } from './post/posting.js';
-import { dealer, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
 import {
   type BenchOptions,
@@ -42,8 +41,6 @@ interface Options extends BenchOptions {
 }
 
 const LINE_BYTES = 400;
-/** Enough that the answer cache has forgotten a read before it is asked for again. */
-const DIFFERENT_READS = 100_000;
 const SMOKE = { points: 5_000, connections: 16, seconds: 0.5, readSeconds: 0.5, rounds: 1 };
 const PEER = join(import.meta.dirname, 'peers/server.js');
 
@@ -62,10 +59,8 @@ async function benchPosts(options: Options): Promise<PostResults> {
   const flags = ['--journal', join(folder, 'journal'), ...limits, ...smokeFlags(options.smoke)];
   const { url: echo } = await startServer(PEER, ['fastify-cluster', folder]);
   const { url } = await startService(snapshot, flags);
-  const places = await surveyPlaces(url, options.smoke ? 40 : 400, seed);
-  const paths = requestPaths(scenarioOf('small-box'), places, DIFFERENT_READS, seed);
   const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
-  const nextPaths = dealer(paths);
+  const nextPaths = await dealReads(url, options);
   const reads: ReadRound[] = [];
   // reads come first: after posts at full speed the service merges for a while
   for (const [i, round] of all.entries()) {

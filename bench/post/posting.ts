@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { openLoop } from '../generators/open.js';
 import { fullLoop } from '../generators/wrk.js';
-import { LIST } from '../places.js';
+import { LIST, surveyPlaces } from '../places.js';
+import { dealer, MANY_REQUESTS, requestPaths, scenarioOf } from '../scenarios.js';
 import { p99 } from '../support/histogram.js';
 import { ahead } from '../support/proc.js';
+import type { BenchOptions } from '../support/run.js';
 import { dieTogether } from '../support/service.js';
 
 export const POST_BODY: string = JSON.stringify({
@@ -58,6 +60,15 @@ export async function readBesidePosts(
   const second = await (round % 2 === 0 ? beside() : alone());
   const [quietMs, besideMs] = round % 2 === 0 ? [first, second] : [second, first];
   return { quietMs, besideMs, merges: (await mergesOf(url)) - before };
+}
+
+/** Deals out small boxes around points of a server: none again before its cache has forgotten it. */
+export async function dealReads(
+  url: string,
+  { seed, smoke }: BenchOptions,
+): Promise<(count: number) => string[]> {
+  const places = await surveyPlaces(url, smoke ? 40 : 400, seed);
+  return dealer(requestPaths(scenarioOf('small-box'), places, MANY_REQUESTS, seed));
 }
 
 async function postFrom(url: string, seconds: number): Promise<void> {
