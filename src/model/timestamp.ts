@@ -99,12 +99,8 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
   if (fields === null) return needs('an optional offset');
   const local = localSeconds(fields);
   if (typeof local === 'string') return local;
-  let offset = offsetSeconds(fields);
+  const offset = offsetSeconds(fields) ?? zone.offsetAt(local) ?? ambiguous(zone);
   if (typeof offset === 'string') return offset;
-  if (offset === undefined) {
-    offset = zone.offsetAt(local);
-    if (offset === undefined) return ambiguous(zone);
-  }
   return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
 }
 
