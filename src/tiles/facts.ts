@@ -11,18 +11,13 @@ import { bitOf } from '../query/common/marks.js';
 /** What tiles have of points, by row. Row `dataset.count + i` is row `i` of the delta. */
 export class Facts {
   readonly #dataset: Dataset;
-  readonly #count: number;
   readonly #delta: Delta | undefined;
-  readonly #frequent: readonly Int32Array[];
   readonly #processed: RowSet;
 
   constructor(dataset: Dataset, accepted: DeltaMatches | undefined) {
-    const { status, isProcessed } = dataset.attributes;
     this.#dataset = dataset;
-    this.#count = dataset.count;
     this.#delta = accepted?.delta;
-    this.#frequent = status.postings.bitmaps;
-    this.#processed = rowsWith(isProcessed, 1);
+    this.#processed = rowsWith(dataset.attributes.isProcessed, 1);
   }
 
   ids(rows: Int32Array): Float64Array {
@@ -39,8 +34,7 @@ export class Facts {
 
   /** Longitude and latitude of each row in turn. */
   coords(rows: Int32Array): Float64Array {
-    const { coords } = this.#dataset;
-    const count = this.#count;
+    const { coords, count } = this.#dataset;
     const found = new Float64Array(2 * rows.length);
     for (let i = 0; i < rows.length; i++) {
       const row = rows[i]!;
@@ -54,17 +48,17 @@ export class Facts {
   }
 
   isProcessed(row: Row): boolean {
-    if (row < this.#count) return hasRow(this.#processed, row);
-    return (this.#delta!.flags[row - this.#count]! & PROCESSED) > 0;
+    const { count } = this.#dataset;
+    if (row < count) return hasRow(this.#processed, row);
+    return (this.#delta!.flags[row - count]! & PROCESSED) > 0;
   }
 
   /** The number of the row's status, where that is frequent; else -1. */
   frequentStatus(row: Row): number {
-    if (row >= this.#count) return -1;
-    const frequent = this.#frequent;
-    for (let i = 0; i < frequent.length; i++) {
-      if (bitOf(frequent[i]!, row) === 1) return i;
-    }
+    const { attributes, count } = this.#dataset;
+    if (row >= count) return -1;
+    const { bitmaps } = attributes.status.postings;
+    for (let i = 0; i < bitmaps.length; i++) if (bitOf(bitmaps[i]!, row) === 1) return i;
     return -1;
   }
 
@@ -73,14 +67,14 @@ export class Facts {
   }
 
   recordBytes(row: Row): number {
-    const count = this.#count;
-    if (row < count) return recordLength(this.#dataset.records, row);
+    const { count, records } = this.#dataset;
+    if (row < count) return recordLength(records, row);
     return deltaRecord(this.#delta!, row - count).length;
   }
 
   /** Two loops, each of which waits for memory once for many rows, not once a row. */
   #keys(rows: Int32Array, { ranks, keys }: Order, column?: Float64Array): Float64Array {
-    const count = this.#count;
+    const { count } = this.#dataset;
     const places = new Int32Array(rows.length);
     for (let i = 0; i < rows.length; i++) places[i] = ranks[rows[i]!] ?? -1;
     const found = new Float64Array(rows.length);
