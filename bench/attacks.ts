@@ -2,7 +2,6 @@ import { linkSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ATTACKS, attackOf, CONTROL } from './attacks/kinds.js';
 import type { Attack } from './attacks/material.js';
-import { ordinaryPaths } from './attacks/ordinary.js';
 import {
   type Arena,
   type AttackResult,
@@ -10,25 +9,24 @@ import {
   CLIENTS,
   type Measuring,
 } from './attacks/rounds.js';
-import { surveyPlaces } from './places.js';
+import type { Post } from './generators/open.js';
+import { LIST, type Places, surveyPlaces } from './places.js';
+import { POST_BODY } from './post/posting.js';
+import { requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
-import {
-  type BenchOptions,
-  benchCommand,
-  names,
-  positiveNumber,
-  runBench,
-  say,
-  smokeFlags,
-} from './support/run.js';
+import { benchCommand, names, positiveNumber, runBench, say, smokeFlags } from './support/run.js';
 import { startService, temporaryFolder } from './support/service.js';
 import { digits, plusMinus, type Table } from './support/table.js';
 
-interface Options extends BenchOptions, Measuring {
+interface Options extends Measuring {
   readonly attacks?: readonly string[];
 }
 
 const PATHS = 20_000;
+/** What ordinary clients ask for, in equal parts. */
+const ORDINARY_SCENARIOS = ['small-box', 'nearby', 'hot'] as const;
+/** Where posts are accepted, every `POST_EVERY`th ordinary request is a post. */
+const POST_EVERY = 10;
 
 const command = benchCommand(
   'attacks',
@@ -69,7 +67,7 @@ function checkSmoke(results: readonly AttackResult[]): void {
 }
 
 async function openArena(
-  { flags = [], isPosting = false }: Pick<Attack, 'flags' | 'isPosting'>,
+  { flags = [], isPosting = false }: Attack,
   options: Options,
 ): Promise<Arena> {
   const { points, seed, smoke } = options;
@@ -82,7 +80,31 @@ async function openArena(
   const given = [...smokeFlags(smoke), ...flags, ...(isPosting ? posting : [])];
   const server = await startService(folder, ['--settle', '50ms', ...given]);
   const places = await surveyPlaces(server.url, smoke ? 40 : 200, seed);
-  return { server, folder, paths: ordinaryPaths(places, smoke ? 500 : PATHS, seed) };
+  const paths = ordinaryRequests(places, smoke ? 500 : PATHS, seed, isPosting);
+  return { server, folder, paths };
+}
+
+/** Requests of all kinds in turn; the same seed and data give the same ones. */
+function ordinaryRequests(
+  places: Places,
+  count: number,
+  seed: number,
+  isPosting: boolean,
+): (string | Post)[] {
+  const kinds = ORDINARY_SCENARIOS.map((name) =>
+    requestPaths(scenarioOf(name), places, count, seed),
+  );
+  return Array.from({ length: count }, (_, i) => {
+    if (isPosting && i % POST_EVERY === POST_EVERY - 1) return postOf(i);
+    const kind = kinds[i % kinds.length]!;
+    return kind[i % kind.length]!;
+  });
+}
+
+/** From many addresses, as a proxy reports them: the limit of an address refuses none. */
+function postOf(person: number): Post {
+  const address = `10.0.${(person >> 8) & 255}.${person & 255}`;
+  return { path: LIST, body: POST_BODY, headers: { 'X-Forwarded-For': address } };
 }
 
 function attackTables(results: readonly AttackResult[]): Table[] {

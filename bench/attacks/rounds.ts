@@ -1,10 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { openLoop, type Post } from '../generators/open.js';
+import type { Round } from '../generators/types.js';
 import { p99 } from '../support/histogram.js';
 import { ahead, memoryOf } from '../support/proc.js';
+import type { BenchOptions } from '../support/run.js';
 import type { Server } from '../support/service.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
 import type { Attack } from './material.js';
-import { askOrdinarily, type Ordinary } from './ordinary.js';
 import { emptyTally, type Tally } from './sockets.js';
 import { startAttack } from './start.js';
 
@@ -13,18 +15,13 @@ export interface Arena {
   readonly server: Server;
   /** The folder that the service watches. */
   readonly folder: string;
-  readonly paths: readonly string[];
+  readonly paths: readonly (string | Post)[];
 }
 
-export interface Measuring {
-  readonly points: number;
-  readonly rounds: number;
-  /** Length of each half of a round: the one without the attack, and the one with it. */
-  readonly seconds: number;
+/** `seconds` is the length of each half of a round: without the attack, and with it. */
+export interface Measuring extends BenchOptions {
   /** Requests a second of each ordinary client. */
   readonly rate: number;
-  readonly seed: number;
-  readonly smoke: boolean;
 }
 
 /** What bench/attacks writes, for each attack. */
@@ -52,8 +49,8 @@ export interface AttackResult {
 /** Number of ordinary clients, few enough for a service on two cores. */
 export const CLIENTS = 8;
 const WARMUP_SECONDS = 1;
-/** Where posts are accepted, every `POST_EVERY`th ordinary request is a post. */
-const POST_EVERY = 10;
+/** Longest wait of an ordinary client. */
+const TIMEOUT_MS = 5_000;
 /** How long after its measured seconds an attacker ends by itself. */
 const SPARE_SECONDS = 30;
 const MEMORY_LOOK_MS = 100;
@@ -66,14 +63,17 @@ export async function benchAttack(
   { server, folder, paths }: Arena,
   { points, rounds, seconds, rate, seed, smoke }: Measuring,
 ): Promise<AttackResult> {
-  const postEvery = attack.isPosting === true ? POST_EVERY : undefined;
-  const load = { base: server.url, clients: CLIENTS, rate, paths, postEvery };
-  const ask = (length: number): Promise<Ordinary> =>
-    ahead(() => askOrdinarily({ ...load, seconds: length }));
+  const load = {
+    ...{ base: server.url, paths, warmupSeconds: 0, timeout: TIMEOUT_MS },
+    // a connection each
+    ...{ connections: CLIENTS, rate: CLIENTS * rate },
+  };
+  const ask = (length: number): Promise<Round> =>
+    ahead(() => openLoop({ ...load, seconds: length }));
   await ask(smoke ? 0.2 : WARMUP_SECONDS);
   const memory = watchMemory(server.pid);
-  const without: Ordinary[] = [];
-  const during: Ordinary[] = [];
+  const without: Round[] = [];
+  const during: Round[] = [];
   let tally = emptyTally();
   for (let round = 0; round < rounds; round++) {
     without.push(await ask(seconds));
