@@ -4,7 +4,7 @@ import { assembleDataset } from '../src/index/dataset.js';
 import { Engine } from '../src/query/engine.js';
 import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
-import { type Contender, measure, queryOf } from './query/measure.js';
+import { type Contender, measure } from './query/measure.js';
 import { buildRivals, type Rival } from './query/rivals.js';
 import { nativeFile, SEED } from './support/data.js';
 import { type BenchOptions, benchCommand, LARGE_HELP, runBench, say } from './support/run.js';
@@ -75,8 +75,12 @@ function measureCase(
   const fitting = rivals.filter(
     ({ kinds, takesAll }) => kinds.includes(one.kind) && (takesAll || one.target !== Infinity),
   );
+  const { ordering } = one;
   const contenders: Contender[] = [
-    queryOf(engine, one.ordering),
+    {
+      name: 'Waypost',
+      run: (filters) => engine.run({ filters, ordering, page: 1, pageSize: 100 }),
+    },
     ...fitting.map((rival) => ({ name: rival.name, run: rival.find })),
   ];
   return {

@@ -55,7 +55,7 @@ async function benchTiles(options: Options): Promise<TileResults> {
   for (const size of large ? [points, 10_000_000] : [points]) {
     const native = await nativeFile(size);
     const engine = await loadEngine(native);
-    slowest.push({ points: size, ...(await slowestTile(engine, smoke ? 10 : WORLD_TILES)) });
+    slowest.push({ points: size, ...slowestTile(engine, smoke ? 10 : WORLD_TILES) });
     results.push(...(await measureSize(engine, native, options, notes)));
   }
   return { results, slowest, notes };
@@ -71,7 +71,7 @@ async function measureSize(
   const points = engine.dataset.count;
   const ndjson = await ndjsonFile(points);
   const tiles = ZOOMS.map((z) => tilesOf(engine.dataset, z, isSmoke ? 5 : TILES));
-  const contenders: Contender[] = [await openOurs(engine), await startOurs(native)];
+  const contenders: Contender[] = [openOurs(engine), await startOurs(native)];
   const results: TileResult[] = [];
   for (const start of [startPostgisTiles, openSupercluster]) {
     try {

@@ -1,19 +1,10 @@
-import type { Filters, Ordering } from '../../src/model/query.js';
-import type { Engine } from '../../src/query/engine.js';
+import type { Filters } from '../../src/model/query.js';
 import { type Spread, spreadOf } from '../support/stats.js';
 
 /** A contender of a comparison: does the work of one query. */
 export interface Contender {
   readonly name: string;
   run(filters: Filters): unknown;
-}
-
-/** Count and first page of 100, as row numbers. */
-export function queryOf(engine: Engine, ordering: Ordering): Contender {
-  return {
-    name: 'Waypost',
-    run: (filters) => engine.run({ filters, ordering, page: 1, pageSize: 100 }),
-  };
 }
 
 /** Longest turn of a contender: a slow one gets fewer of the queries, which are all alike. */

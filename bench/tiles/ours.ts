@@ -2,7 +2,7 @@ import { Agent } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { parseTileLook } from '../../src/http/routes/tile-views.js';
 import type { Filters } from '../../src/model/query.js';
-import { openTimeZone } from '../../src/model/time-zone.js';
+import { UTC } from '../../src/model/time-zone.js';
 import type { Engine } from '../../src/query/engine.js';
 import { filtersWithin } from '../../src/tiles/grid.js';
 import { makeTile } from '../../src/tiles/tile.js';
@@ -16,14 +16,13 @@ export const OURS = 'Waypost';
 export const BY_HTTP = 'Waypost, by HTTP';
 
 /** Tiles made in this process. */
-export async function openOurs(engine: Engine): Promise<Contender> {
-  const zone = await openTimeZone('UTC');
+export function openOurs(engine: Engine): Contender {
   let filters: Filters = {};
   return {
     name: OURS,
     isGrid: true,
     async prepare({ query }) {
-      ({ filters } = parseTileLook(parseQueryString(query), zone));
+      ({ filters } = parseTileLook(parseQueryString(query), UTC));
     },
     tile(address) {
       const within = filtersWithin(address, filters);
@@ -66,9 +65,8 @@ const WORLD = { z: 0, x: 0, y: 0 };
  * The slowest of `tries` tiles of the whole world, each with one filter that was not asked for
  * before: what is known of a filter from an earlier tile does not help.
  */
-export async function slowestTile(engine: Engine, tries: number): Promise<WorldTile> {
+export function slowestTile(engine: Engine, tries: number): WorldTile {
   const random = benchRandom(1, 510);
-  const zone = await openTimeZone('UTC');
   const day = (): string => new Date(Date.UTC(2020, 0, 1 + random.int(1400))).toISOString();
   const degrees = (limit: number): string => ((random.next() * 2 - 1) * limit).toFixed(4);
   const kinds: readonly (() => string)[] = [
@@ -85,7 +83,7 @@ export async function slowestTile(engine: Engine, tries: number): Promise<WorldT
   // the first tries of each kind do not count: their code is being compiled
   for (let i = -5 * kinds.length; i < tries; i++) {
     const query = kinds[Math.abs(i) % kinds.length]!();
-    const look = parseTileLook(parseQueryString(query), zone);
+    const look = parseTileLook(parseQueryString(query), UTC);
     const filters = filtersWithin(WORLD, look.filters);
     const before = process.cpuUsage();
     makeTile(engine, { address: WORLD, filters, grid: GRID });
