@@ -1,15 +1,16 @@
 import { openSnapshot } from '../src/formats/files/open.js';
 import { buildDataset } from '../src/index/build-dataset.js';
 import { assembleDataset } from '../src/index/dataset.js';
+import type { Filters } from '../src/model/query.js';
 import { Engine } from '../src/query/engine.js';
 import { type Case, makeCases } from './query/cases.js';
 import { checkCase } from './query/check.js';
-import { type Contender, measure } from './query/measure.js';
 import { buildRivals, type Rival } from './query/rivals.js';
 import { nativeFile, SEED } from './support/data.js';
 import { type BenchOptions, benchCommand, LARGE_HELP, runBench, say } from './support/run.js';
-import type { Spread } from './support/stats.js';
+import { type Spread, spreadOf } from './support/stats.js';
 import { digits, type Table } from './support/table.js';
+import { microsOf, takeTurns } from './support/turns.js';
 
 /** Microseconds a query, of every contender, for one kind and number of matches. */
 export interface QueryResult {
@@ -28,6 +29,8 @@ interface Options extends BenchOptions {
 /** From this number of points on, rivals with an object for each point do not fit in memory. */
 const LIGHT_FROM = 4_000_000;
 const LEAST_MS = 20;
+/** Longest turn of a contender: a slow one gets fewer of the queries, which are all alike. */
+const MOST_MS = 400;
 
 const command = benchCommand(
   'query',
@@ -48,7 +51,7 @@ async function benchQuery(options: Options): Promise<QueryResult[]> {
       const checked = { ...one, filters: one.filters.slice(0, some) };
       const problems = checkCase(engine, checked, rivals);
       if (problems.length > 0) throw new Error(`Wrong answers: ${problems.join('; ')}`);
-      cases.push(measureCase(engine, one, rivals, options.rounds, smoke ? 1 : LEAST_MS));
+      cases.push(await measureCase(engine, one, rivals, options.rounds, smoke ? 1 : LEAST_MS));
       say(`${size} points: ${one.kind}, ${targetText(one)}: checked and measured`);
     }
   }
@@ -65,31 +68,35 @@ export async function loadEngine(path: string): Promise<Engine> {
   }
 }
 
-function measureCase(
+/** Count and first page of 100, as row numbers, beside what rivals find. */
+async function measureCase(
   engine: Engine,
   one: Case,
   rivals: readonly Rival[],
   rounds: number,
   leastMs: number,
-): QueryResult {
+): Promise<QueryResult> {
+  const { kind, target, ordering, filters, matches } = one;
   const fitting = rivals.filter(
-    ({ kinds, takesAll }) => kinds.includes(one.kind) && (takesAll || one.target !== Infinity),
+    ({ kinds, takesAll }) => kinds.includes(kind) && (takesAll || target !== Infinity),
   );
-  const { ordering } = one;
-  const contenders: Contender[] = [
+  const contenders: Pick<Rival, 'name' | 'find'>[] = [
     {
       name: 'Waypost',
-      run: (filters) => engine.run({ filters, ordering, page: 1, pageSize: 100 }),
+      find: (query) => engine.run({ filters: query, ordering, page: 1, pageSize: 100 })!.rows,
     },
-    ...fitting.map((rival) => ({ name: rival.name, run: rival.find })),
+    ...fitting,
   ];
-  return {
-    points: engine.dataset.count,
-    kind: one.kind,
-    target: targetText(one),
-    matches: one.matches,
-    micros: Object.fromEntries(measure(contenders, one.filters, rounds, leastMs)),
-  };
+  const turns: [find: Rival['find'], some: readonly Filters[]][] = [];
+  for (const { find } of contenders) {
+    const micros = await microsOf(find, filters.slice(0, 1), leastMs);
+    turns.push([find, filters.slice(0, Math.max(1, Math.floor((MOST_MS * 1000) / micros)))]);
+  }
+  // code is compiled in the first round, which does not count
+  const micros = await takeTurns(turns, 1 + rounds, leastMs);
+  const spreads = contenders.map(({ name }, i) => [name, spreadOf(micros[i]!.slice(1))]);
+  const points = engine.dataset.count;
+  return { points, kind, target: targetText(one), matches, micros: Object.fromEntries(spreads) };
 }
 
 function targetText({ target }: Case): string {

@@ -1,5 +1,6 @@
 import type { TileAddress } from '../../src/tiles/grid.js';
 import { ratiosOf, type Spread, spreadOf } from '../support/stats.js';
+import { takeTurns } from '../support/turns.js';
 import type { FilterSet } from './cases.js';
 
 /** What makes tiles, filter set by filter set. */
@@ -46,12 +47,10 @@ export async function measureTiles(
     const made = await makeFor(isSmoke ? 0 : WARM_MS, contender, tiles);
     tiles = tiles.slice(0, made);
   }
-  const micros = contenders.map((): number[] => []);
-  for (let round = 0; round < rounds; round++) {
-    for (const [i, contender] of contenders.entries()) {
-      micros[i]!.push(await makeAll(contender, tiles, isSmoke ? 0 : LEAST_MS));
-    }
-  }
+  const turns = contenders.map(
+    (one) => [(address: TileAddress) => one.tile(address), tiles] as const,
+  );
+  const micros = await takeTurns(turns, rounds, isSmoke ? 0 : LEAST_MS);
   return contenders.map(({ name }, i) => ({
     contender: name,
     tiles: tiles.length,
@@ -71,23 +70,4 @@ async function makeFor(
   do await contender.tile(tiles[made++ % tiles.length]!);
   while (performance.now() < until);
   return Math.min(made, tiles.length);
-}
-
-/** Makes all tiles, again and again for `leastMs`; returns the mean microseconds of a tile. */
-async function makeAll(
-  contender: Contender,
-  tiles: readonly TileAddress[],
-  leastMs: number,
-): Promise<number> {
-  const began = performance.now();
-  let made = 0;
-  do {
-    for (const address of tiles) {
-      const tile = contender.tile(address);
-      // awaiting a finished tile would add to the times of quick contenders
-      if (tile instanceof Promise) await tile;
-    }
-    made += tiles.length;
-  } while (performance.now() - began < leastMs);
-  return ((performance.now() - began) * 1000) / made;
 }
