@@ -6,7 +6,7 @@ import { requestBytes } from '../generators/answers.js';
 import { LIST } from '../places.js';
 import { type Attack, circleQuery, deepQuery, junkFiles, packetOf, REFUSED } from './material.js';
 import { POST_ATTACKS } from './posts.js';
-import { closed, flood, open, pause, repeat } from './sockets.js';
+import { closed, ended, flood, open, pause, repeat } from './sockets.js';
 
 /** Connections of a closed-loop attacker. */
 const LOOPS = 4;
@@ -29,7 +29,7 @@ export const CONTROL: Attack = {
       () => new Worker('for (;;);', { eval: true }),
     );
     tally.sent++;
-    await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+    await ended(signal);
     await Promise.all(threads.map((thread) => thread.terminate()));
   },
 };
@@ -64,7 +64,7 @@ export const ATTACKS: readonly Attack[] = [
         const bytes = packetOf(() => requestBytes(`${LIST}?${circleQuery(target)}`));
         target.tally.sent++;
         socket.write(bytes, () => setTimeout(() => socket.destroy(), 20));
-        await closed(socket, target.signal);
+        await closed(socket);
         await pause(180, target.signal);
       }),
   },
@@ -79,7 +79,6 @@ export const ATTACKS: readonly Attack[] = [
           socket.pause();
           socket.write(bytes);
           target.tally.sent++;
-          void closed(socket, target.signal);
         }
         await pause(1_000, target.signal);
       }
@@ -97,7 +96,7 @@ export const ATTACKS: readonly Attack[] = [
         const socket = open(target);
         socket.write(requestBytes('/health/live'));
         socket.resume();
-        await closed(socket, target.signal);
+        await closed(socket);
       }),
   },
   {
@@ -110,7 +109,7 @@ export const ATTACKS: readonly Attack[] = [
         let sent = 0;
         socket.resume();
         const timer = setInterval(() => socket.write(bytes.subarray(sent, ++sent)), 1_000);
-        await closed(socket, target.signal);
+        await closed(socket);
         clearInterval(timer);
       }),
   },
@@ -132,7 +131,7 @@ export const ATTACKS: readonly Attack[] = [
         const isEmpty = index % 4 === 0;
         if (isEmpty) socket.once('connect', () => socket.resetAndDestroy());
         else socket.write(requestBytes(`${LIST}?page_size=1`, 'Connection: close\r\n'));
-        await closed(socket, target.signal);
+        await closed(socket);
       }),
   },
   {
@@ -145,7 +144,7 @@ export const ATTACKS: readonly Attack[] = [
         const bytes = Buffer.from(Array.from({ length: 1_024 }, () => target.random.int(256)));
         socket.write(bytes);
         target.tally.sent++;
-        await closed(socket, target.signal);
+        await closed(socket);
       }),
   },
   {
@@ -201,13 +200,6 @@ export const ATTACKS: readonly Attack[] = [
   },
   ...POST_ATTACKS,
 ];
-
-function ended(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
 
 /** The attack of a name; throws with the names there are. */
 export function attackOf(name: string): Attack {

@@ -80,7 +80,7 @@ function keepOpen(target: Target, connections: number, bytes: Buffer): Promise<v
     socket.resume();
     socket.write(bytes);
     target.tally.sent++;
-    await closed(socket, target.signal);
+    await closed(socket);
     await pause(AGAIN_MS, target.signal);
   });
 }

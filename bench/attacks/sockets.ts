@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { answerReader } from '../generators/answers.js';
@@ -22,28 +23,19 @@ export interface Attacking {
 /** A pause after a connection that failed, so that a dead service is not hammered. */
 const PAUSE_MS = 20;
 
-/** Opens a connection that swallows its errors. */
-export function open({ port, tally }: Attacking): Socket {
-  const socket = connect(port, '127.0.0.1');
+/** Opens a connection that swallows its errors; the end of the attack closes it. */
+export function open({ port, signal, tally }: Attacking): Socket {
+  const socket = connect({ port, host: '127.0.0.1', signal });
   tally.opened++;
   socket.on('error', () => {});
   return socket;
 }
 
-/** Resolves when a connection is closed, as the end of the attack does. */
-export function closed(socket: Socket, signal: AbortSignal): Promise<void> {
+/** Resolves when a connection is closed. */
+export function closed(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
-    if (socket.destroyed || signal.aborted) {
-      socket.destroy();
-      resolve();
-      return;
-    }
-    const destroy = (): void => void socket.destroy();
-    signal.addEventListener('abort', destroy, { once: true });
-    socket.once('close', () => {
-      signal.removeEventListener('abort', destroy);
-      resolve();
-    });
+    if (socket.closed) resolve();
+    else socket.once('close', () => resolve());
   });
 }
 
@@ -57,6 +49,10 @@ export async function repeat(
     while (!signal.aborted) await step(index);
   };
   await Promise.all(Array.from({ length: connections }, loop));
+}
+
+export async function ended(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, 'abort');
 }
 
 /** Waits; the end of the attack ends the wait. */
@@ -86,7 +82,7 @@ export async function flood(
     socket.on('data', read);
     send();
     const began = performance.now();
-    await closed(socket, signal);
+    await closed(socket);
     if (performance.now() - began < PAUSE_MS) await pause(PAUSE_MS, signal);
   });
 }
