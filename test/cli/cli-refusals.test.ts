@@ -142,5 +142,3 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   assert.match(stdout, /there is no such file/);
   assert.is(stderr, '');
 });
-
-test.run();

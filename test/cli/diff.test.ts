@@ -144,5 +144,3 @@ test('trouble is told apart from a difference', async () => {
   ];
   for (const [given, code] of cases) assert.is((await runInThread(['diff', ...given])).code, code);
 });
-
-test.run();

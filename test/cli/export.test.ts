@@ -100,5 +100,3 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   assert.not.ok(existsSync(output));
   assert.equal(readdirSync(folder), ['in.ndjson']);
 });
-
-test.run();

@@ -101,5 +101,3 @@ function invented(seed: number, count: number): Point[] {
   const point = inventPoints(seed, count);
   return Array.from({ length: count }, (_, index) => point(index));
 }
-
-test.run();

@@ -266,5 +266,3 @@ test('stopped before or while it sorts, it leaves nothing behind', async () => {
   assert.is(await failure(again), reason);
   assert.equal(fs.readdirSync(folder), []);
 });
-
-test.run();

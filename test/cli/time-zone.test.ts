@@ -101,5 +101,3 @@ test('an unknown time zone is refused by each command', async () => {
   const { stdout } = await runInThread(['compact', '--help']);
   assert.match(stdout, '--time-zone <name>');
 });
-
-test.run();

@@ -163,5 +163,3 @@ test('a full disk is said to be one', async () => {
   fs.closeSync(full);
   assert.equal(fs.readdirSync(folder), []);
 });
-
-test.run();

@@ -152,5 +152,3 @@ test('zeros of either sign are one value', () => {
   });
   assert.ok(isInKdOrder(coordsOf(zeros)));
 });
-
-test.run();

@@ -245,5 +245,3 @@ async function open(body: string): Promise<IncomingMessage> {
   answer.on('error', () => {});
   return answer;
 }
-
-test.run();

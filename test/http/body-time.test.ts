@@ -132,5 +132,3 @@ test('a connection that waits for its answer is kept, and an idle one is closed'
   loaded.open();
   assert.is((await reply).status, 200);
 });
-
-test.run();

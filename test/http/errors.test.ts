@@ -129,5 +129,3 @@ test('an unknown token gets 401 at every address', async () => {
     }
   }
 });
-
-test.run();

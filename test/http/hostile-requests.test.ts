@@ -198,5 +198,3 @@ async function drip(bytes: string, more: string): Promise<string> {
   clearInterval(timer);
   return line.answer;
 }
-
-test.run();

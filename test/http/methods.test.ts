@@ -252,5 +252,3 @@ function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { date: _, 'x-request-id': __, 'server-timing': ___, ...others } = headers;
   return others;
 }
-
-test.run();

@@ -291,5 +291,3 @@ test("operators' routes are answered as the document says", async () => {
     assert.equal(check.problems('POST', path, reply), [], String(reply.status));
   }
 });
-
-test.run();

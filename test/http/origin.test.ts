@@ -182,5 +182,3 @@ test('only allowed hosts are answered where there is a list', async () => {
   }
   assert.is((await strict.get('/health/live')).status, 200);
 });
-
-test.run();

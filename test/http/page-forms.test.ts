@@ -291,5 +291,3 @@ test('a page names all its elements for screen readers', async () => {
     assert.ok(tags(text, 'img').every(({ alt }) => alt));
   }
 });
-
-test.run();

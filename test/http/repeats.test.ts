@@ -145,5 +145,3 @@ test('tags differ by address, parameters, host and representation', async () => 
   }
   assert.is(new Set(tags).size, tags.length);
 });
-
-test.run();

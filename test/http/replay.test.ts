@@ -257,5 +257,3 @@ test('our answers are as the OpenAPI document says', async () => {
     assert.ok(checked.has(kind), kind);
   }
 });
-
-test.run();

@@ -152,5 +152,3 @@ test('256 requests may wait for a sequence and are answered; more are refused at
   }
   assert.is(newestOf(await ask(`${next}`)), 'fourth');
 });
-
-test.run();

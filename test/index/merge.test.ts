@@ -113,5 +113,3 @@ test('the nearest are found in all kd-trees, also where the first has few that a
     }
   }
 });
-
-test.run();

@@ -166,5 +166,3 @@ test('a search finds the groups whose boxes meet the area', () => {
     }
   }
 });
-
-test.run();

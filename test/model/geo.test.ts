@@ -96,5 +96,3 @@ test('known great circles', () => {
     assertWithin(haversine(...pair), share - 1e-15, share + 1e-15, pair);
   }
 });
-
-test.run();

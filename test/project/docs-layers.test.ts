@@ -69,5 +69,3 @@ test('the files and folders that ARCHITECTURE.md names exist', () => {
     );
   }
 });
-
-test.run();

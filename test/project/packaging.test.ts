@@ -258,5 +258,3 @@ test('the service runs with the production packages alone, at every address, hea
     service?.kill('SIGKILL');
   }
 });
-
-test.run();

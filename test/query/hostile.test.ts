@@ -150,5 +150,3 @@ test('a place with two longitudes, 180 and -180 or any at a pole, has one distan
     }
   }
 });
-
-test.run();

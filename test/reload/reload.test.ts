@@ -223,5 +223,3 @@ test('of files that come faster than they can be built some are served', async (
     clearInterval(timer);
   }
 });
-
-test.run();

@@ -234,5 +234,3 @@ test('an invalid address is refused', async () => {
     assert.match((await failure(openAddressSource({ address, ...options }))).message, why);
   }
 });
-
-test.run();

@@ -103,5 +103,3 @@ test('a failed start releases the journal and ends the process', async () => {
     await (await open(good, journal))!.close();
   }
 });
-
-test.run();

@@ -117,5 +117,3 @@ test('a thread that dies fails its question and is replaced', async () => {
   await one.serve(first);
   await one.ask(questionOf(first));
 });
-
-test.run();

@@ -191,5 +191,3 @@ function notesOf({ coords, count, byCreatedAt, byModifiedAt }: Dataset): Note[] 
     };
   });
 }
-
-test.run();

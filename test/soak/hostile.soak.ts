@@ -132,5 +132,3 @@ test.after(async () => {
   await endAll(loads);
   assert.is(await arena.stop(), 0, `seed ${SEED}: the exit code`);
 });
-
-test.run();

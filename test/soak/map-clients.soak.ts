@@ -8,7 +8,7 @@ import { read, section } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
 import { decodeTile } from '../support/tiles.js';
-import { ascending, assert, test } from '../support/uvu.js';
+import { ascending, assert } from '../support/uvu.js';
 
 const SHOWN = 'http://127.0.0.1:8080';
 /** The comment between two filters in the code of the page. */
@@ -229,5 +229,3 @@ Object.assign(globalThis, { map, layer, fromLonLat });
 const UNDER_CENTRE = `layer
   .getFeatures([150, 150])
   .then((features) => features.map((feature) => feature.getId()))`;
-
-test.run();

@@ -80,5 +80,3 @@ async function countsOf(path: string): Promise<number[]> {
   reader.close();
   return counts;
 }
-
-test.run();

@@ -128,5 +128,3 @@ test('other files are refused, by name', async () => {
   mkdirSync(inner);
   assert.throws(() => readInPlace(inner), /inner: cannot be read: it is a folder/);
 });
-
-test.run();

@@ -244,5 +244,3 @@ async function fetchStatus(port: number): Promise<number> {
 test.after(() => {
   for (const release of releases) release();
 });
-
-test.run();

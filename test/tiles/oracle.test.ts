@@ -215,5 +215,3 @@ test('a point that is shown without clusters is shown in all deeper zooms', () =
     }
   }
 });
-
-test.run();

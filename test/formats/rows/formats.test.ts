@@ -214,5 +214,3 @@ test('a reader can be closed in the middle', async () => {
   })();
   assert.match((await failure(used)).message, /close/);
 });
-
-test.run();

@@ -274,5 +274,3 @@ test('random bytes are read or refused, and nothing else', async () => {
     { numRuns: rounds(5000) },
   );
 });
-
-test.run();

@@ -203,5 +203,3 @@ test('row groups that would fill the memory are not for threads', () => {
   }));
   assert.not.ok(areFor(parquetFile(parquetOf(long, { rowGroupSize: 269 }))), '67 MB');
 });
-
-test.run();

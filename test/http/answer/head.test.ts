@@ -209,5 +209,3 @@ test('clients that read late get their own answers, though buffers are reused', 
     }
   }
 });
-
-test.run();

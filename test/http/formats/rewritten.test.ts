@@ -161,5 +161,3 @@ test('a page is encoded, and charged for', () => {
     );
   }
 });
-
-test.run();

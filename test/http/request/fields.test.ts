@@ -170,5 +170,3 @@ test('an unsupported media type, character set or coding is refused by name', ()
     assert.equal([status, body], [415, { detail }]);
   }
 });
-
-test.run();

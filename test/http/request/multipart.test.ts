@@ -276,5 +276,3 @@ test('a folder that cannot be written gets 503, without its name', async () => {
     mkdirSync(incoming);
   }
 });
-
-test.run();

@@ -196,5 +196,3 @@ test('nothing but an HttpError is ever thrown', () => {
     { numRuns: rounds(10_000) },
   );
 });
-
-test.run();

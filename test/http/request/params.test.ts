@@ -180,5 +180,3 @@ test('any decimal becomes the nearest double, like by Number', () => {
     assert.ok(Object.is(found, Number(text) + 0), `${text}: ${found}`);
   }
 });
-
-test.run();

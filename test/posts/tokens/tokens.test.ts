@@ -244,5 +244,3 @@ test('a token that no user of the file has, and what is no token, are refused wi
     assert.equal(headers, { 'WWW-Authenticate': scheme });
   }
 });
-
-test.run();

@@ -182,5 +182,3 @@ for (const [what, engine] of Object.entries(ENGINES)) {
     }
   });
 }
-
-test.run();

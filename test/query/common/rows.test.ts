@@ -100,5 +100,3 @@ test('rows within two windows are marked and counted, whatever the ends of the s
     assert.equal([...list.subarray(0, count)], expected);
   }
 });
-
-test.run();

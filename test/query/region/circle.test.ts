@@ -270,5 +270,3 @@ test('a place is measured once, and so is a pole', () => {
     assert.is(rim.estimated, estimated);
   }
 });
-
-test.run();

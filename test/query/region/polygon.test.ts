@@ -184,5 +184,3 @@ test('a polygon goes together with every other filter and order, and with accept
   }
   assert.ok(found > 5_000, `${found} found`);
 });
-
-test.run();
