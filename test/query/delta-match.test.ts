@@ -3,7 +3,7 @@ import { copyPage, fetchPage } from '../../src/index/record-page.js';
 import { renderPoint } from '../../src/model/point.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
-import { assertPage, everyHint } from '../support/compare.js';
+import { assertQuestion, everyHint } from '../support/compare.js';
 import { acceptedMatches, acceptedOf, deltaOf, engineOf, idsOf, Meter } from '../support/engine.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
@@ -22,13 +22,10 @@ async function ask(served: number, lengths: readonly number[]): Promise<void> {
   for (const length of lengths) {
     const oracle = new Oracle(notes.slice(0, served + length));
     for (let index = 0; index < COMBINATIONS; index++) {
-      const { filters, ordering, pageOf } = randomQuestion(SEED + length, index, notes);
-      const expected = oracle.find(filters, ordering);
-      const query = { filters, ordering, ...pageOf(expected.count) };
-      const label = `${served} notes and ${length}, question ${index}: ${JSON.stringify(query)}`;
-      const accepted = acceptedMatches(delta, length, filters);
-      const hints = everyHint(filters);
-      assertPage(engine, query, expected, label, accepted, hints[index % (2 * hints.length)]);
+      const question = randomQuestion(SEED + length, index, notes);
+      const every = everyHint(question.filters);
+      const asked = { engine, oracle, delta, length, hints: every[index % (2 * every.length)] };
+      assertQuestion(asked, question, `${served} notes and ${length}, question ${index}`);
     }
   }
 }
@@ -129,7 +126,7 @@ test('the shortest stretches of work find the same, in a delta and in pages with
   const meters = [0, 0];
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
-    const query = { filters, ordering, ...pageOf(counted.find(filters, ordering).count) };
+    const query = { filters, ordering, ...pageOf(counted.find(filters, ordering).notes.length) };
     const accepted = acceptedMatches(delta, 500, filters);
     const [page, wanted] = [new Meter(500), undefined].map((budget) => {
       const found = engine.run(query, {}, accepted, budget);

@@ -1,13 +1,13 @@
 import { pino } from 'pino';
 import { Random } from '../../src/cli/generate/random.js';
-import { type AcceptedPoint, deltaLength } from '../../src/index/delta.js';
+import type { AcceptedPoint } from '../../src/index/delta.js';
 import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { fetchPage, hashRecords } from '../../src/index/record-page.js';
 import type { Filters } from '../../src/model/query.js';
 import { standingOf } from '../../src/posts/adopt.js';
 import { Cell, type Generation } from '../../src/reload/current.js';
 import { Deltas } from '../../src/reload/deltas.js';
-import { assertPage } from '../support/compare.js';
+import { assertQuestion } from '../support/compare.js';
 import { acceptedMatches, acceptedOf, append, generationOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
@@ -100,12 +100,9 @@ async function acceptUnderQuestions(
     const { engine, delta } = generation;
     const oracle = new Oracle(all);
     for (let i = 0; i < questions; i++, asked++) {
-      const { filters, ordering, pageOf } = randomQuestion(seed, asked, all);
-      const expected = oracle.find(filters, ordering);
-      const query = { filters, ordering, ...pageOf(expected.count) };
-      const label = `seed ${seed}, step ${step}, question ${asked}: ${JSON.stringify(query)}`;
-      const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
-      assertPage(engine, query, expected, label, accepted);
+      const question = randomQuestion(seed, asked, all);
+      const about = `seed ${seed}, step ${step}, question ${asked}`;
+      assertQuestion({ engine, oracle, delta }, question, about);
     }
     validators.check(generation, `seed ${seed}, step ${step}`);
   }

@@ -2,9 +2,8 @@ import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js'
 import type { Generation } from '../../src/reload/current.js';
 import type { DeltasOptions } from '../../src/reload/deltas.js';
 import { createMerger } from '../../src/reload/merge.js';
-import { assertPage } from '../support/compare.js';
+import { assertQuestion } from '../support/compare.js';
 import {
-  acceptedMatches,
   append,
   generationOf,
   postsOf as postsOfNotes,
@@ -29,11 +28,7 @@ const snapshotOf = (count: number, loadedAt = 0) =>
 function assertServed({ engine, delta }: Generation, all: readonly Note[], label: string): void {
   const oracle = new Oracle(all);
   for (let index = 0; index < COMBINATIONS; index += 5) {
-    const { filters, ordering, pageOf } = randomQuestion(SEED, index, notes);
-    const expected = oracle.find(filters, ordering);
-    const query = { filters, ordering, ...pageOf(expected.count) };
-    const accepted = acceptedMatches(delta!, deltaLength(delta!), filters);
-    assertPage(engine, query, expected, `${label}: ${JSON.stringify(query)}`, accepted);
+    assertQuestion({ engine, oracle, delta }, randomQuestion(SEED, index, notes), label);
   }
 }
 

@@ -1,39 +1,52 @@
 import * as assert from 'uvu/assert';
-import type { DeltaMatches } from '../../src/index/delta.js';
+import { type Delta, deltaLength } from '../../src/index/delta.js';
 import type { Filters, Query } from '../../src/model/query.js';
 import type { AccessPath, Driver } from '../../src/query/common/plan.js';
 import type { Engine, Hints, PageRows } from '../../src/query/engine.js';
-import { idsOf } from './engine.js';
+import { acceptedMatches, idsOf } from './engine.js';
 import type { Note } from './notes.js';
-import type { Expected } from './oracle.js';
+import type { Expected, Oracle } from './oracle.js';
+import type { Question } from './queries.js';
+
+/** An engine, the points that are accepted besides, and the oracle of both. */
+interface Asked {
+  readonly engine: Engine;
+  readonly oracle: Oracle;
+  readonly delta?: Delta | undefined;
+  /** The rows of the delta that count; all when absent. */
+  readonly length?: number | undefined;
+  readonly hints?: Hints | undefined;
+}
 
 /**
- * Asserts that the engine's page is the oracle's. `label` says how to reproduce the query;
- * `accepted` are the points of the delta that belong to the answer, too.
+ * Asserts that the engine's page is the oracle's. Returns the query, and a label that says how to
+ * reproduce it.
  */
-export function assertPage(
-  engine: Engine,
-  query: Query,
-  expected: Expected,
-  label: string,
-  accepted?: DeltaMatches,
-  hints: Hints = {},
-): void {
-  const { page: wanted, pageSize } = query;
-  const { count } = expected;
-  const pageCount = Math.max(1, Math.ceil(count / pageSize));
-  const page = wanted === 'last' ? pageCount : wanted;
+export function assertQuestion(
+  { engine, oracle, delta, length = delta && deltaLength(delta), hints = {} }: Asked,
+  { filters, ordering, pageOf }: Question,
+  about: string,
+): [query: Query, label: string] {
+  const expected = oracle.find(filters, ordering);
+  const count = expected.notes.length;
+  const query: Query = { filters, ordering, ...pageOf(count) };
+  const label = `${about}: ${JSON.stringify(query)}`;
+  const accepted = delta && acceptedMatches(delta, length!, filters);
   const answer = engine.run(query, hints, accepted);
+  const { pageSize } = query;
+  const pageCount = Math.max(1, Math.ceil(count / pageSize));
+  const page = query.page === 'last' ? pageCount : query.page;
   if (page > pageCount) {
     assert.is(answer, undefined, `${label}: a page past the end`);
-    return;
+    return [query, label];
   }
   if (answer === undefined) throw new Error(`${label}: no page ${page} of ${pageCount}`);
-  const about = [answer.count, answer.page, answer.pageCount];
-  assert.equal(about, [count, page, pageCount], `${label}: count, page, pages`);
-  const notes = expected.slice((page - 1) * pageSize, page * pageSize);
-  const { rows, length, delta } = answer;
-  assertNotes(idsOf(engine.dataset, rows, length, delta), notes, expected, label);
+  const told = [answer.count, answer.page, answer.pageCount];
+  assert.equal(told, [count, page, pageCount], `${label}: count, page, pages`);
+  const notes = expected.notes.slice((page - 1) * pageSize, page * pageSize);
+  const ids = idsOf(engine.dataset, answer.rows, answer.length, answer.delta);
+  assertNotes(ids, notes, expected, label);
+  return [query, label];
 }
 
 /** Asserts that these are the ids of `notes` in order, but for ties of distance. */
@@ -45,8 +58,8 @@ export function assertNotes(
 ): void {
   assert.is(ids.length, notes.length, `${label}: length`);
   if (notes.every((note, i) => note.id === ids[i])) return;
-  const { distances, notes: all } = expected;
-  if (distances === undefined) {
+  const { distanceOf, notes: all } = expected;
+  if (distanceOf === undefined) {
     const at = notes.findIndex((note, i) => note.id !== ids[i]);
     throw new Error(`${label}: ${ids[at]} instead of ${notes[at]!.id} at place ${at}`);
   }
@@ -55,7 +68,7 @@ export function assertNotes(
   for (const [i, id] of ids.entries()) {
     const note = byId.get(id);
     if (note === undefined) throw new Error(`${label}: ${id} is no match`);
-    const [got, want] = [distances.get(note)!, distances.get(notes[i]!)!];
+    const [got, want] = [distanceOf(note), distanceOf(notes[i]!)];
     // rounding of coordinates near 180 degrees makes 1e-8 m
     const tolerance = want * 1e-9 + 1e-8;
     assert.ok(

@@ -4,7 +4,7 @@ import type { Box, Circle, Filters, Ordering, TimeWindow } from '../../src/model
 import { type Note, pickSkewed, STATUSES, TAGS, USERS } from './notes.js';
 
 /** A query whose page depends on its count. */
-interface Question {
+export interface Question {
   readonly filters: Filters;
   readonly ordering: Ordering;
   /** Chooses a page of `count` matches: inside, the last, or past the end. */

@@ -150,7 +150,8 @@ test('every address finds records by texts with commas and backslashes', async (
     const name = random.pick(Object.keys(FILTERS) as (keyof typeof FILTERS)[]);
     const wanted = Array.from({ length: 1 + random.int(3) }, () => random.pick(texts));
     const filters: Filters = { [FILTERS[name]]: [...new Set(wanted)] };
-    const { notes: expected, count } = oracle.find(filters, 'id');
+    const { notes: expected } = oracle.find(filters, 'id');
+    const count = expected.length;
     found += count;
 
     const cut = random.int(wanted.length + 1);
