@@ -1,9 +1,10 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { packSnapshot } from '../src/cli/pack.js';
 import { type Outcome, runAll } from './runner/pool.js';
 import { exitOnSignals, sourceLines } from './runner/protocol.js';
+import { makeFolder } from './support/folder.js';
 
 /** A file that prints nothing for so long, as after each test, hangs: the longest takes a minute. */
 const LIMIT_MS = { test: 300_000, soak: 3_600_000 } as const;
@@ -81,9 +82,7 @@ function isOfKind(name: string, kind: 'test' | 'soak'): boolean {
 
 /** Packs the snapshot of most tests' services, once for all files. */
 async function packedFixture(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-run-'));
-  process.once('exit', () => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'points.waypost');
+  const path = join(makeFolder(), 'points.waypost');
   const fixture = join(FOLDER, '../../test/fixtures/points.ndjson');
   await packSnapshot(fixture, path, { print: () => {} });
   return path;

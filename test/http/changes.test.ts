@@ -11,7 +11,7 @@ import {
 import { newPost } from '../support/journals.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { startService } from '../support/service.js';
+import { logged, startService } from '../support/service.js';
 import { ascending, assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const PATH = '/changes/points';
@@ -154,11 +154,10 @@ test('a stream can be resumed after the service was killed, and ends properly at
   const before = await follow(service.port, PATH);
   const early = await Promise.all(Array.from({ length: 10 }, () => post()));
   await until('some are there', () => before.events.length >= 5);
-  const { pid } = service.logs.findLast(({ msg }) => msg === 'serving')!;
-  process.kill(Number(pid), 'SIGKILL');
+  process.kill(Number(logged(service, 'serving')[0]!['pid']), 'SIGKILL');
   await until('it broke off', () => before.end === 'broken');
   // restarted by the supervisor
-  await until('it is back', () => service.logs.filter(({ msg }) => msg === 'serving').length === 2);
+  await until('it is back', () => logged(service, 'serving').length === 2);
   const late = await post();
   const after = await follow(service.port, PATH, before.last);
   await until('the last is there', () => after.last === late.sequence);

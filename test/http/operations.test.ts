@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { ROOT } from '../support/service.js';
+import { logged, ROOT } from '../support/service.js';
 import { assert, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -103,8 +103,7 @@ test('a valid request id is kept, any other is replaced', async () => {
 });
 
 test('--access-log logs every request at 100, none at 0, and a share between', async () => {
-  const requests = ({ logs }: OwnService): Readonly<Record<string, unknown>>[] =>
-    logs.filter(({ msg }) => msg === 'request');
+  const requests = (service: OwnService) => logged(service, 'request');
   const all = open;
   const some = await startOwnService(['--access-log', '50']);
   for (let i = 0; i < 100; i++) await some.get(LIST);

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { type Limits, type Outcome, runAll } from '../runner/pool.js';
 import { sourceLines } from '../runner/protocol.js';
+import { isRunning } from '../support/service.js';
 import { assert, test, until } from '../support/uvu.js';
 
 // beside the tests, so that they find uvu
@@ -99,18 +100,6 @@ test('a file that hears nothing ends when its runner is gone', async () => {
   runner.kill('SIGKILL');
   await until('its process is gone', () => !isRunning(pid));
 });
-
-/** Whether a process runs; a zombie does not. */
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return (
-      !existsSync('/proc/self/stat') || !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
-    );
-  } catch {
-    return false;
-  }
-}
 
 test('what a file does when its process exits is done, also when a signal ends that', async () => {
   const interrupt = "process.kill(process.pid, 'SIGINT'); await new Promise(() => {});";

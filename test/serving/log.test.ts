@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { openSocket } from '../../src/serving/listen.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
-import { MAIN, SNAPSHOT } from '../support/service.js';
+import { logged, MAIN, SNAPSHOT } from '../support/service.js';
 import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
@@ -83,14 +83,13 @@ test('durations are logged to the millisecond, those of requests to the microsec
     ...['--snapshot', path, '--settle', '30ms', '--access-log', '100'],
   ]);
   replaceFile(path, markedLines(2));
-  const loaded = (): Readonly<Record<string, unknown>> | undefined =>
-    service.logs.find(({ msg }) => msg === 'snapshot loaded');
-  await until('it is loaded', loaded);
-  const requests = (): typeof service.logs => service.logs.filter(({ msg }) => msg === 'request');
+  await until('it is loaded', () => logged(service, 'snapshot loaded').length > 0);
+  const requests = () => logged(service, 'request');
   for (let i = 0; i < 5; i++) await service.get('/rest/');
   await until('all are logged', () => requests().length === 5);
   for (const { seconds } of requests()) assert.match(String(seconds), /^\d+\.\d{1,6}$/);
-  assert.match(String(loaded()?.['seconds']), /^\d+(\.\d{1,3})?$/);
+  const [loaded] = logged(service, 'snapshot loaded');
+  assert.match(String(loaded!['seconds']), /^\d+(\.\d{1,3})?$/);
 });
 
 test('an invalid address, or one of another machine, is refused by name', async () => {

@@ -10,7 +10,7 @@ import {
 } from '../support/database.js';
 import { assertSame, type CuttingProxy, keysIn, snapshot, startProxy } from '../support/fleet.js';
 import { startOwnService } from '../support/own-service.js';
-import { type Service, startService } from '../support/service.js';
+import { logged, type Service, startService } from '../support/service.js';
 import { assert, testUnless, until } from '../support/uvu.js';
 
 const ROUNDS = Number(process.env['FLEET_ROUNDS'] ?? 100);
@@ -126,21 +126,18 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
   },
   async instance(world) {
     const at = world.random.int(world.instances.length);
-    const { logs, pid, ended } = world.instances[at]!;
+    const killed = world.instances[at]!;
     // kills the supervisor and its child
-    process.kill(pid, 'SIGKILL');
-    const serving = logs.findLast(({ msg }) => msg === 'serving')!;
-    process.kill(serving['pid'] as number, 'SIGKILL');
-    await ended;
+    process.kill(killed.pid, 'SIGKILL');
+    process.kill(servingOf(killed), 'SIGKILL');
+    await killed.ended;
     world.instances[at] = await startInstance(world);
   },
   async process(world) {
-    const { logs } = world.random.pick(world.instances);
-    const count = (): number => logs.filter(({ msg }) => msg === 'serving').length;
-    const before = count();
-    const serving = logs.findLast(({ msg }) => msg === 'serving')!;
-    process.kill(serving['pid'] as number, 'SIGKILL');
-    await until('it serves again', () => count() > before);
+    const one = world.random.pick(world.instances);
+    const before = servingOf(one);
+    process.kill(before, 'SIGKILL');
+    await until('it serves again', () => servingOf(one) !== before);
   },
   async pause({ nodes, random }) {
     nodes[0]!.signal('SIGSTOP');
@@ -172,6 +169,11 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
     for (const at of world.instances.keys()) world.instances[at] = await startInstance(world);
   },
 };
+
+/** The process that serves, below its supervisor. */
+function servingOf(service: Service): number {
+  return logged(service, 'serving').at(-1)!['pid'] as number;
+}
 
 async function begin(random: Random, withDisks: boolean): Promise<World> {
   const primary = await makeDatabase(withDisks);

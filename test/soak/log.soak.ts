@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { processTree } from '../../bench/support/proc.js';
 import { type Asking, ask, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { MAIN, SNAPSHOT, startService } from '../support/service.js';
@@ -45,21 +46,15 @@ const hasFull = existsSync('/dev/full');
   for (let i = 0; i < 5; i++) assert.is((await service.get(LIST)).status, 200);
   assert.is(await dropped(service), before + 5);
   // the supervisor's own lines are lost, too
-  const { text } = await service.get('/metrics');
-  const began = Number(/^process_start_time_seconds (\S+)/m.exec(text)![1]);
-  process.kill(servingProcess(child), 'SIGKILL');
-  await until('another serves', async () => {
-    const now = (await service.get('/metrics').catch(() => undefined))?.text ?? '';
-    return Number(/^process_start_time_seconds (\S+)/m.exec(now)?.[1]) > began;
-  });
+  const startOf = async (): Promise<number> =>
+    (await metricsOf(service)).value('process_start_time_seconds');
+  const began = await startOf();
+  const [, serving] = processTree(child.pid!);
+  process.kill(serving!, 'SIGKILL');
+  await until('another serves', async () => (await startOf().catch(() => 0)) > began);
   child.kill('SIGTERM');
   assert.equal(await once(child, 'exit'), [0, null]);
 });
-
-/** The supervisor's only child. */
-function servingProcess({ pid }: ChildProcess): number {
-  return Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'));
-}
 
 test('a log whose reader pauses delays no request, and goes on when it reads', async () => {
   const { child, service } = await start('pipe', '--workers', '2', '--access-log', '100');

@@ -2,22 +2,31 @@ import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   copyFileSync,
+  existsSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { processTree } from '../../bench/support/proc.js';
 import { ask } from '../support/client.js';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { closeLater } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
-import { LATE_THREAD, MAIN, runCommand, type Service, startService } from '../support/service.js';
+import {
+  isRunning,
+  LATE_THREAD,
+  logged,
+  MAIN,
+  runCommand,
+  type Service,
+  startService,
+} from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
-const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
+const hasProc = existsSync('/proc/self/fd');
 const path = join(makeFolder(), 'points');
 writeFileSync(path, markedLines(1));
 /** A service that occupies a port. */
@@ -27,7 +36,7 @@ test('a process that dies repeatedly is restarted each time, until a signal', as
   const fragile = join(makeFolder(), 'points');
   writeFileSync(fragile, markedLines(1));
   const service = await startService(['--snapshot', fragile, '--workers', '2']);
-  const named = (name: string) => linesOf(service, name);
+  const named = (name: string) => logged(service, name);
   replaceFile(fragile, 'garbage\n');
   process.kill(named('serving')[0]!['pid'] as number, 'SIGKILL');
   await until('it died three times', () => named('process died').length >= 3);
@@ -51,7 +60,7 @@ function launch(node: string, port: number) {
   });
   const logs: Readonly<Record<string, unknown>>[] = [];
   createInterface({ input: child.stdout }).on('line', (line) => logs.push(JSON.parse(line)));
-  return { child, named: (name: string) => linesOf({ logs }, name) };
+  return { child, named: (name: string) => logged({ logs }, name) };
 }
 
 test('a process that cannot be started for a while is tried again', async () => {
@@ -77,18 +86,18 @@ test('a process that cannot be started for a while is tried again', async () => 
   for (const moment of ['it starts', 'it loads'] as const) {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
     const ended = once(child, 'exit');
-    let below = '';
+    let below: number | undefined;
     await until(moment, () => {
-      below ||= readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
-      return below !== '' && (moment === 'it starts' || openFiles(below).includes(large));
+      below ??= processTree(child.pid!)[1];
+      return below && (moment === 'it starts' || openFiles(below).includes(large));
     });
     child.kill('SIGTERM');
     assert.equal(await ended, [0, null], moment);
-    await until('the other is gone', () => !readdirSync('/proc').includes(below));
+    await until('the other is gone', () => !isRunning(below!));
   }
 });
 
-function openFiles(pid: string): string[] {
+function openFiles(pid: number): string[] {
   return readdirSync(`/proc/${pid}/fd`).map((fd) => {
     try {
       return readlinkSync(`/proc/${pid}/fd/${fd}`);
@@ -100,25 +109,12 @@ function openFiles(pid: string): string[] {
 
 test('a process whose supervisor was killed ends by itself', async () => {
   const orphaned = await startService(['--snapshot', path, '--workers', '2']);
-  const { pid } = orphaned.logs.find(({ msg }) => msg === 'serving')! as { pid: number };
+  const pid = logged(orphaned, 'serving')[0]!['pid'] as number;
   assert.is.not(pid, orphaned.pid);
   process.kill(orphaned.pid, 'SIGKILL');
   await orphaned.ended;
-  const isThere = (): boolean => {
-    try {
-      return process.kill(pid, 0) && !isZombie(pid);
-    } catch {
-      return false;
-    }
-  };
-  await until('it is gone', () => !isThere());
+  await until('it is gone', () => !isRunning(pid));
 });
-
-/** Whether the process is dead but not reaped, as in containers whose process 1 reaps none. */
-function isZombie(pid: number): boolean {
-  if (!readdirSync('/').includes('proc')) return false;
-  return / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-}
 
 test('a start that fails exits with 1 and one message', async () => {
   const bad = join(makeFolder(), 'bad');
@@ -156,22 +152,15 @@ async function occupy(...asked: Parameters<typeof occupyThread>): Promise<() => 
   return release;
 }
 
-function linesOf(
-  { logs }: Pick<Service, 'logs'>,
-  name: string,
-): Readonly<Record<string, unknown>>[] {
-  return logs.filter(({ msg }) => msg === name);
-}
-
 test('a thread that dies ends its process, which is replaced', async () => {
   const folder = makeFolder();
   const service = await begin(folder);
   killThread(folder, 'thread-1');
-  await until('another serves', () => linesOf(service, 'serving').length === 2);
-  const [died] = linesOf(service, 'a thread died');
+  await until('another serves', () => logged(service, 'serving').length === 2);
+  const [died] = logged(service, 'a thread died');
   assert.match(JSON.stringify(died?.['err']), /a fault that a test asked for/);
-  const [victim] = linesOf(service, 'serving');
-  const [replaced] = linesOf(service, 'process died');
+  const [victim] = logged(service, 'serving');
+  const [replaced] = logged(service, 'process died');
   assert.equal([replaced?.['child'], replaced?.['code']], [victim!['pid'], 1]);
   assert.is.not(replaced?.['pid'], victim!['pid']);
   assert.is((await service.get('/health/ready')).status, 200);

@@ -1,16 +1,17 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
 import { join } from 'node:path';
+import { memoryOf } from '../../bench/support/proc.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { putTogether, takeApart } from '../support/native.js';
 import { metricsOf } from '../support/operating.js';
-import { LATE_THREAD, startService } from '../support/service.js';
+import { LATE_THREAD, logged, startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const WORKERS = 3;
 const SOCKET_THAT_IS_NONE = '9999';
@@ -60,8 +61,8 @@ async function allServe(points: number): Promise<void> {
 test('all threads answer, and each reports for all', async () => {
   await reachAll();
   await allServe(countOf(mark));
-  const begun = service.logs.find(({ msg }) => msg === 'serving')!;
-  assert.equal([begun['workers'], begun['points']], [WORKERS, countOf(mark)]);
+  const [begun] = logged(service, 'serving');
+  assert.equal([begun!['workers'], begun!['points']], [WORKERS, countOf(mark)]);
   const name = 'waypost_http_request_duration_seconds_count';
   const before = (await metricsOf(service)).value(name, { route: 'points' });
   await askAll('/rest/map_data_points/?page_size=2');
@@ -104,14 +105,10 @@ test('after a bad file every thread reports stale data', async () => {
   assert.equal([...(await countsOfAll())], [countOf(mark)]);
 });
 
-const hasProc = readdirSync('/').includes('proc') && process.platform === 'linux';
+const hasProc = existsSync('/proc/self/status');
 (hasProc ? test : test.skip)('all threads give back the memory of old snapshots', async () => {
-  const { pid } = service.logs.find(({ msg }) => msg === 'serving')!;
   // read from /proc: requests would allocate, and so start garbage collections
-  const megabytes = (): number => {
-    const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-    return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
-  };
+  const megabytes = (): number => memoryOf(service.pid)!.rss / 2 ** 20;
   const points = 100_000;
   // native files load in a tenth of the time; these two differ only in their headers
   const one = markedNative(++mark, points);
@@ -141,10 +138,9 @@ test('a process killed under load is replaced at once, on the same port', async 
   const { port } = service;
   const load = await startLoad({ port, connections: 9, fresh: true, marked: true });
   await until('load', () => load.result.answered > 100);
-  const serving = (): number[] =>
-    service.logs.filter(({ msg }) => msg === 'serving').map(({ pid }) => pid as number);
+  const serving = (): unknown[] => pluck(logged(service, 'serving'), 'pid');
   const [victim] = serving();
-  process.kill(victim!, 'SIGKILL');
+  process.kill(victim as number, 'SIGKILL');
   await until('another serves', () => {
     // a signal must not end the process that is being started
     process.kill(service.pid, 'SIGHUP');
@@ -153,7 +149,7 @@ test('a process killed under load is replaced at once, on the same port', async 
   const { answered } = load.result;
   await until('it answers', () => load.result.answered > answered + 100);
   assert.is.not(serving()[1], victim);
-  const died = service.logs.filter(({ msg }) => msg === 'process died');
+  const died = logged(service, 'process died');
   assert.equal([died.length, died[0]?.['child'], died[0]?.['signal']], [1, victim, 'SIGKILL']);
   const { failures } = await load.end();
   for (const failure of failures) {

@@ -16,7 +16,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { closeLater } from './folder.js';
+import { closeLater, makeFolder } from './folder.js';
 import { ROOT } from './service.js';
 import { freePort } from './sockets.js';
 import { until } from './wait.js';
@@ -220,10 +220,9 @@ export async function makeDatabase(withDisk = false): Promise<Database> {
 
 /** Whether the tests may mount disks, which takes root. */
 export function canMount(): boolean {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-disk-'));
+  const folder = makeFolder();
   const isMounted = mountDisk(folder);
   if (isMounted) spawnSync('umount', [folder]);
-  rmSync(folder, { recursive: true, force: true });
   return isMounted;
 }
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
@@ -10,6 +9,7 @@ import type { Decoder } from '../../src/posts/media/decoder.js';
 import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createUploads, ImageStats, type Upload } from '../../src/posts/media/upload.js';
+import { makeFolder } from './folder.js';
 
 /** A picture, wider than high, with quarters of red and lime above blue and white. */
 const PICTURE = sharp(Buffer.from('ff000000ff000000ffffffff', 'hex'), {
@@ -169,7 +169,6 @@ interface MediaFolder {
   files(): string[];
   /** Opens the folder again, as another process would. */
   reopen(): Media;
-  remove(): void;
 }
 
 export const MAX_PIXELS = 1_000_000;
@@ -178,7 +177,7 @@ export const MAX_PIXELS = 1_000_000;
 const DECODER: Decoder = { decode: decode as Decoder['decode'] };
 
 export function makeMediaFolder(): MediaFolder {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-media-'));
+  const folder = makeFolder();
   const incoming = incomingIn(folder);
   const logger: Logger = pino({ level: 'silent' });
   const stats = new ImageStats();
@@ -207,9 +206,6 @@ export function makeMediaFolder(): MediaFolder {
         .map((entry) => pathOf(entry).slice(folder.length + 1))
         .sort(),
     reopen: open,
-    remove() {
-      rmSync(folder, { recursive: true });
-    },
   };
 }
 

@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { type Asked, ask, type Reply } from './client.js';
-import { closeLater } from './folder.js';
+import { closeLater, makeFolder } from './folder.js';
 
 /** The compiled command. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
@@ -26,8 +25,7 @@ export const FIXTURE_POINTS: string = join(ROOT, 'test/fixtures/points.ndjson');
 export const SNAPSHOT: string = process.env['TEST_SNAPSHOT'] ?? FIXTURE_POINTS;
 
 /** Journals of services that share a snapshot, and cannot share the journal beside it. */
-const JOURNALS = mkdtempSync(join(tmpdir(), 'waypost-journals-'));
-process.once('exit', () => rmSync(JOURNALS, { recursive: true, force: true }));
+const JOURNALS = makeFolder();
 
 /** `waypost serve` in a process of its own, listening on a free port of 127.0.0.1. */
 export interface Service {
@@ -83,6 +81,22 @@ export async function startService(
   closeLater(stop);
   const get = (path: string, asked?: Asked): Promise<Reply> => ask(port, path, asked);
   return { port, pid: child.pid!, logs, get, ended, stop };
+}
+
+/** The entries of a message in a service's log. */
+export function logged({ logs }: Pick<Service, 'logs'>, message: string): Service['logs'] {
+  return logs.filter(({ msg }) => msg === message);
+}
+
+/** Whether a process runs; a zombie, which containers whose process 1 reaps none keep, does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const stat = `/proc/${pid}/stat`;
+    return !existsSync(stat) || !/\) Z /.test(readFileSync(stat, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 /** Runs a command that ends by itself, such as one that fails; a service that starts is killed. */

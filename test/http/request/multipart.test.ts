@@ -17,7 +17,7 @@ import { dial, listen } from '../../support/sockets.js';
 import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;
-const { folder, logger, files, remove } = makeMediaFolder();
+const { folder, logger, files } = makeMediaFolder();
 const uploads = createUploads(incomingIn(folder), MAX_BYTES, logger);
 const room = new SharedRoom(1_000_000);
 const EMPTY = ['.incoming', 'map_data_points'];
@@ -54,10 +54,7 @@ await app.register(async (scope) => {
 await app.listen({ host: '127.0.0.1', port: 0 });
 const { port } = app.server.address() as AddressInfo;
 
-test.after(async () => {
-  await app.close();
-  remove();
-});
+test.after(() => app.close());
 test.after.each(() => {
   assert.equal(files(), EMPTY);
 });

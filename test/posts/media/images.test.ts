@@ -20,8 +20,7 @@ import {
 } from '../../support/images.js';
 import { assert, test } from '../../support/uvu.js';
 
-const { media, accept, folder, files, remove } = makeMediaFolder();
-test.after(remove);
+const { media, accept, folder, files } = makeMediaFolder();
 
 const NO_IMAGE =
   'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';

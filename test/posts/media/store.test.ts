@@ -8,9 +8,8 @@ import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts
 import { JPEG, makeMediaFolder, PNG } from '../../support/images.js';
 import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
-const { media, accept, folder, logger, upload, files, reopen, remove } = makeMediaFolder();
+const { media, accept, folder, logger, upload, files, reopen } = makeMediaFolder();
 const incoming = incomingIn(folder);
-test.after(remove);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
     rmSync(join(folder, name), { recursive: true, force: true });
