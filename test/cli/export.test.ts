@@ -10,7 +10,7 @@ import { engineOf, exportPieces, linesOf } from '../support/engine.js';
 import { makeJournal, newPost } from '../support/journals.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { pointOf, scatterNotes } from '../support/notes.js';
-import { assert, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
 const notes = scatterNotes(9, 1_000);
 const rows = notes.map((note) => `${renderPoint(pointOf(note))}\n`).join('');
@@ -48,8 +48,7 @@ test('a file has what the service exports, in the format of its name or another'
 });
 
 test('filters are those of an address', async () => {
-  const input = join(makeFolder(), 'in.ndjson');
-  writeFileSync(input, rows);
+  const input = makeFile(rows, 'in.ndjson');
   const filter = 'status=NEW,x%22y&bbox=-180,-90,180,60&ordering=-created_at&fields=id,status';
   const { bytes, lines } = await run(input, '-', { filter });
   const expected = notes

@@ -18,11 +18,11 @@ import { openNative } from '../../src/formats/native/read.js';
 import { closeLater } from '../support/folder.js';
 import { readOnePass } from '../support/native.js';
 import { FIXTURE_POINTS, MAIN } from '../support/service.js';
-import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const ROWS = join(makeFolder(), 'rows.ndjson');
-writeFileSync(ROWS, readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300).join('\n'));
+const LINES = readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300);
+const ROWS = makeFile(LINES.join('\n'), 'rows.ndjson');
 const quiet: PackOptions = { print() {} };
 
 /** Packs with these bytes as standard input, in chunks. */

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { PostStats } from '../../src/posts/posts.js';
@@ -8,15 +8,14 @@ import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFile, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 /** Longer than the second after which a process reports its delay. */
 const STOP_MS = 1_100;
 
 test('names of files are told only with the admin token', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
+  const path = makeFile(markedLines(1));
   const service = await startOwnService([
     ...['--snapshot', path, '--settle', '0', '--admin-token', 'secret'],
   ]);

@@ -4,7 +4,7 @@ import { createBuilder } from '../../src/reload/build.js';
 import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 const SETTLE_MS = 100;
 const NOW = 10_000;
@@ -197,8 +197,7 @@ system('an error of the system is no verdict on the file, one in the file is', a
   assert.equal([failed.name, /EIO/.test(failed.message)], ['Error', true], failed.message);
   const tooLong = await errorOf(join(makeFolder(), 'x'.repeat(300)));
   assert.equal([tooLong.name, /ENAMETOOLONG/.test(tooLong.message)], ['Error', true]);
-  const bad = join(makeFolder(), 'bad');
-  writeFileSync(bad, 'garbage\n');
+  const bad = makeFile('garbage\n', 'bad');
   assert.is((await errorOf(bad)).name, 'InputError');
   assert.is((await errorOf(join(bad, '..', 'missing'))).name, 'InputError');
 });

@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
-import { countOf, firstFile, markedLines, markedRecords, replaceFile } from '../support/marked.js';
+import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
 function sha256(content: Uint8Array): string {
   return createHash('sha256').update(content).digest('hex');
 }
 
 test('a snapshot without points is refused unless that is allowed', async () => {
-  const path = firstFile('[]');
+  const path = makeFile('[]');
   assert.match(await refusal(startReloading({ path })), /points: has no points; --allow-empty/);
   writeFileSync(path, markedLines(1));
   const { current, look } = await startReloading({ path, maxShrink: 1 });
@@ -105,8 +105,7 @@ test('a checksum is found in whatever form the usual programs write it', async (
 });
 
 test('notifications are looked at with the snapshot', async () => {
-  const companion = join(makeFolder(), 'notifications.ndjson');
-  writeFileSync(companion, `${JSON.stringify(notification(1))}\n`);
+  const companion = makeFile(`${JSON.stringify(notification(1))}\n`, 'notifications.ndjson');
   const { current, look, outcomes, builds } = await startReloading({ companion });
   const unseen = (): number => current.generation.unseen.get(7)?.length ?? 0;
   assert.is(unseen(), 1);
@@ -128,8 +127,7 @@ test('notifications are looked at with the snapshot', async () => {
 
 test('a bad snapshot is not built again for other notifications, a good one is', async () => {
   const folder = makeFolder();
-  const companion = join(makeFolder(), 'notifications.ndjson');
-  writeFileSync(companion, JSON.stringify(notification(1)));
+  const companion = makeFile(JSON.stringify(notification(1)), 'notifications.ndjson');
   const put = (name: string, content: string | Buffer, seconds: number): void => {
     writeFileSync(join(folder, name), content);
     utimesSync(join(folder, name), seconds, seconds);

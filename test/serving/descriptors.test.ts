@@ -1,15 +1,13 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Envelope } from '../support/client.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { type Service, startService } from '../support/service.js';
 import { dial } from '../support/sockets.js';
-import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFile, test, until } from '../support/uvu.js';
 
-const path = join(makeFolder(), 'points');
-writeFileSync(path, markedLines(1));
+const path = makeFile(markedLines(1));
 const limitedTest = existsSync('/proc/self/limits') ? test : test.skip;
 
 function serveWith(files: number, ...flags: string[]): Promise<Service> {

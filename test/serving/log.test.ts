@@ -7,7 +7,7 @@ import { openSocket } from '../../src/serving/listen.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
 import { logged, MAIN, SNAPSHOT } from '../support/service.js';
-import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;
@@ -77,8 +77,7 @@ for (const [workers, run] of [
 });
 
 test('durations are logged to the millisecond, those of requests to the microsecond', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, markedLines(1));
+  const path = makeFile(markedLines(1));
   const service = await startOwnService([
     ...['--snapshot', path, '--settle', '30ms', '--access-log', '100'],
   ]);

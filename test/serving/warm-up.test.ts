@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { questionsOf } from '../../src/serving/web.js';
 import { startNotes } from '../support/app.js';
 import { LIST } from '../support/client.js';
@@ -8,7 +6,7 @@ import { scatterNotes } from '../support/notes.js';
 import { metricsOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
-import { assert, makeFolder, pluck, test } from '../support/uvu.js';
+import { assert, makeFile, pluck, test } from '../support/uvu.js';
 
 const WARM = ['--warm-up', '200ms', '--access-log', '1'];
 
@@ -46,8 +44,7 @@ test("the warm-up's requests succeed, except those that are wrong on purpose", a
 });
 
 test('a service without points warms up, too', async () => {
-  const path = join(makeFolder(), 'none.json');
-  writeFileSync(path, '[]');
+  const path = makeFile('[]', 'none.json');
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
   assert.equal((await startOwnService(flags)).logs, []);
 });

@@ -7,7 +7,7 @@ import { countOf, markedLines, markedNative, replaceFile } from '../support/mark
 import { putTogether, takeApart } from '../support/native.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { MAIN, type Service, startService } from '../support/service.js';
-import { assert, makeFolder, test, testUnless, until } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test, testUnless, until } from '../support/uvu.js';
 
 const SETTLE = ['--settle', '100ms', '--admin-token', 'secret'];
 const ADMIN = { Authorization: 'Bearer secret' };
@@ -122,8 +122,7 @@ test('a disk that fills up leaves the old data', async () => {
     const path = join(disk, 'points');
     writeFileSync(path, markedLines(mark));
     const service = await startService(['--snapshot', path, ...SETTLE]);
-    const input = join(makeFolder(), 'large');
-    writeFileSync(input, markedLines(900, 9_000));
+    const input = makeFile(markedLines(900, 9_000), 'large');
     const command = `${limit} && exec "$0" "$@"`;
     const pack = ['-c', command, process.execPath, MAIN, 'pack', input, path];
     const packed = spawnSync('bash', pack, { encoding: 'utf8' });

@@ -5,7 +5,7 @@ import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile, WRITERS } from '../support/marked.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 /** Sends a signal and waits for the exit; returns the exit code and the milliseconds it took. */
 async function end(
@@ -67,8 +67,7 @@ async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: strin
 }
 
 const ROUNDS = 3;
-const path = join(makeFolder(), 'points');
-writeFileSync(path, markedLines(1));
+const path = makeFile(markedLines(1));
 
 function begin(...flags: string[]): Promise<Service> {
   return startService(['--snapshot', path, ...flags]);

@@ -1,13 +1,6 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  copyFileSync,
-  existsSync,
-  readdirSync,
-  readlinkSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readlinkSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { processTree } from '../../bench/support/proc.js';
@@ -24,17 +17,15 @@ import {
   type Service,
   startService,
 } from '../support/service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 const hasProc = existsSync('/proc/self/fd');
-const path = join(makeFolder(), 'points');
-writeFileSync(path, markedLines(1));
+const path = makeFile(markedLines(1));
 /** A service that occupies a port. */
 const other = await startService(['--snapshot', path]);
 
 test('a process that dies repeatedly is restarted each time, until a signal', async () => {
-  const fragile = join(makeFolder(), 'points');
-  writeFileSync(fragile, markedLines(1));
+  const fragile = makeFile(markedLines(1));
   const service = await startService(['--snapshot', fragile, '--workers', '2']);
   const named = (name: string) => logged(service, name);
   replaceFile(fragile, 'garbage\n');
@@ -80,8 +71,7 @@ test('a process that cannot be started for a while is tried again', async () => 
 });
 
 (hasProc ? test : test.skip)('a signal before it serves ends both processes', async () => {
-  const large = join(makeFolder(), 'points');
-  writeFileSync(large, markedLines(1, 200_000));
+  const large = makeFile(markedLines(1, 200_000));
   const args = [MAIN, 'serve', '--snapshot', large, '--port', '0', '--workers', '2'];
   for (const moment of ['it starts', 'it loads'] as const) {
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -117,8 +107,7 @@ test('a process whose supervisor was killed ends by itself', async () => {
 });
 
 test('a start that fails exits with 1 and one message', async () => {
-  const bad = join(makeFolder(), 'bad');
-  writeFileSync(bad, 'garbage\n');
+  const bad = makeFile('garbage\n', 'bad');
   const taken = String(other.port);
   for (const workers of ['1', '2']) {
     for (const [flags, message] of [

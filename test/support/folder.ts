@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,6 +12,13 @@ export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'waypost-'));
   folders.push(folder);
   return folder;
+}
+
+/** The path of a new file in a folder of its own. */
+export function makeFile(content: string | Uint8Array, name = 'points'): string {
+  const path = join(makeFolder(), name);
+  writeFileSync(path, content);
+  return path;
 }
 
 /** How many files there are in a folder and those inside it. */

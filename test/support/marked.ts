@@ -53,13 +53,6 @@ export function markedNative(mark: number, count?: number): Buffer {
   return readFileSync(path);
 }
 
-/** The path of a file in a new folder. */
-export function firstFile(content: string | Uint8Array = markedLines(1)): string {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, content);
-  return path;
-}
-
 /** The mark of the first record in a text. */
 export function markIn(text: string): number {
   return Number(/"comment":"mark (\d+)"/.exec(text)?.[1]);

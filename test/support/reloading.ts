@@ -7,8 +7,8 @@ import { Cell, type Current, type Generation } from '../../src/reload/current.js
 import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
-import { closeLater } from './folder.js';
-import { firstFile, markedLines, markIn, replaceFile } from './marked.js';
+import { closeLater, makeFile } from './folder.js';
+import { markedLines, markIn, replaceFile } from './marked.js';
 
 /** A reloader of real files and builds, and what it reported. */
 export interface Reloading {
@@ -51,8 +51,8 @@ interface Given extends Partial<Omit<ReloadOptions, 'current' | 'source' | 'buil
 }
 
 export async function startReloading(given: Given = {}): Promise<Reloading> {
-  const { path = firstFile(), companion, build, onLoaded = () => {}, ...others } = given;
-  const { inThread = false, events = false, ...options } = others;
+  const { path = makeFile(markedLines(1)), companion, build, ...others } = given;
+  const { inThread = false, events = false, onLoaded = () => {}, ...options } = others;
   const outcomes: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const builds = { begun: 0, most: 0 };

@@ -8,6 +8,7 @@ export const test: typeof suite = suite;
 export const assert: typeof all = all;
 export const until: typeof wait.until = wait.until;
 export const makeFolder: typeof folder.makeFolder = folder.makeFolder;
+export const makeFile: typeof folder.makeFile = folder.makeFile;
 
 /** Whether tests may take minutes. `--soak` runs the files that import this, too. */
 export const IS_SOAK: boolean = process.env['TEST_KIND'] === 'soak';

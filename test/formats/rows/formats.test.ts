@@ -26,7 +26,7 @@ import {
   valuesOf,
   WRITERS,
 } from '../../support/rows.js';
-import { assert, failure, makeFolder, refusal, test } from '../../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, refusal, test } from '../../support/uvu.js';
 
 const VALID = { lat: '1', lon: '2', created_at: '2023-05-01T12:00Z' };
 const RECORDS: Fields[] = [
@@ -90,8 +90,7 @@ test('native files are opened, too', async () => {
   assert.ok('columns' in reader);
   reader.close();
   assert.is(sniff(readFileSync(path)), 'native');
-  const gzipped = join(makeFolder(), 'sample.waypost.gz');
-  writeFileSync(gzipped, gzipSync(readFileSync(path)));
+  const gzipped = makeFile(gzipSync(readFileSync(path)), 'sample.waypost.gz');
   const { message } = await failure(openSnapshot(gzipped, {}));
   assert.match(message, /native snapshot .* gunzip it first/);
 });
@@ -111,8 +110,7 @@ test('a list with nothing in it has no blocks and is no error', async () => {
 });
 
 test('a file is read once, and reported on when that is done', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, WRITERS['ndjson']!(RECORDS));
+  const path = makeFile(WRITERS['ndjson']!(RECORDS));
   const reader = await openSnapshot(path, {});
   assert.throws(() => reader.report(), /not been read to its end/);
   for await (const _ of reader.blocks());

@@ -11,14 +11,13 @@ import { InputError } from '../../../src/model/quote.js';
 import { column, type ParquetShape, parquetOf } from '../../support/parquet.js';
 import { fixtureRecords, readAll, WRITERS } from '../../support/rows.js';
 import { ROOT } from '../../support/service.js';
-import { assert, IS_SOAK, makeFolder, refusal, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, makeFile, makeFolder, refusal, test } from '../../support/uvu.js';
 
 const RECORDS = fixtureRecords(20);
 const WHOLE = parquetOf(RECORDS, { codec: 'UNCOMPRESSED' });
 
 async function refuse(bytes: Uint8Array): Promise<string> {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, bytes);
+  const path = makeFile(bytes);
   const message = (await refusal(readAll(path, { maxInvalid: 1e9 }))).replaceAll(path, 'FILE');
   assert.ok(process.memoryUsage().rss < 600e6, `${process.memoryUsage().rss} bytes of memory`);
   return message;

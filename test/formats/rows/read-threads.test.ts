@@ -1,5 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { renameSync } from 'node:fs';
 import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
 import { RowGroups, readParquet, readParquetInThreads } from '../../../src/formats/rows/parquet.js';
@@ -14,7 +13,7 @@ import { isTransient } from '../../../src/reload/decide.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
 import { parquetOf } from '../../support/parquet.js';
 import { fixtureRecords } from '../../support/rows.js';
-import { assert, failure, makeFolder, test } from '../../support/uvu.js';
+import { assert, failure, makeFile, test } from '../../support/uvu.js';
 
 const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
@@ -116,8 +115,7 @@ test('threads end when nobody reads on', async () => {
 });
 
 function parquetFile(bytes: Uint8Array): string {
-  const path = join(makeFolder(), 'points.parquet');
-  writeFileSync(path, bytes);
+  const path = makeFile(bytes, 'points.parquet');
   return path;
 }
 

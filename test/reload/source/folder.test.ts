@@ -12,7 +12,7 @@ import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { replaceFile } from '../../support/marked.js';
-import { assert, failure, makeFolder, test } from '../../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, test } from '../../support/uvu.js';
 
 /** A source that is told of nothing. */
 function sourceOf(path: string, journal?: string): Promise<Source> {
@@ -31,8 +31,7 @@ function write(path: string, time: number, content = 'x'): void {
 }
 
 test('a file is its own only candidate', async () => {
-  const path = join(makeFolder(), 'README.md');
-  writeFileSync(path, 'one');
+  const path = makeFile('one', 'README.md');
   const candidates = await (await sourceOf(path)).list();
   assert.equal(
     candidates.map((one) => [one.path, one.modifiedAt]),
@@ -180,8 +179,7 @@ test('a checksum file is part of what identifies a snapshot', async () => {
 });
 
 test('writing changes the identity, replacing the inode too, looking neither', async () => {
-  const path = join(makeFolder(), 'points');
-  writeFileSync(path, 'one');
+  const path = makeFile('one');
   const first = await stateIfAny(path);
   assert.equal(await stateIfAny(path), first);
   appendFileSync(path, 'more');
