@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import type { Visitor } from '../support/browser.js';
-import type { Envelope } from '../support/client.js';
+import { countOf } from '../support/client.js';
 import { ROOT } from '../support/service.js';
 import { browserTest } from './shared.js';
 
@@ -57,8 +57,7 @@ browserTest(
       await page.getByText(/^3,0\d\d points/).waitFor();
 
       const open = await drawn(page, () => page.selectOption('select', 'OPEN'));
-      const list = await service.get('/rest/map_data_points/?status=OPEN');
-      const { count } = list.json<Envelope>();
+      const count = await countOf(service, 'status=OPEN');
       await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
       assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
       assert.ok(open.clusters > 3, JSON.stringify(open));

@@ -1,11 +1,13 @@
+import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/browser.js';
-import { type Envelope, LIST } from '../support/client.js';
+import { countOf, LIST } from '../support/client.js';
 import { JPEG } from '../support/images.js';
-import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
+import { gate } from '../support/wait.js';
+import { browserTest, FEW, fillForm, pageTest, withoutMap } from './shared.js';
 
 browserTest('the form filters, and pages link to their neighbours', async (visitor, service) => {
-  const { count } = (await service.get(`${LIST}?status=OPEN`)).json<Envelope>();
+  const count = await countOf(service, 'status=OPEN');
   await visitor.visit([service.site], async (page) => {
     await withoutMap(page);
     await page.goto(FEW);
@@ -124,11 +126,7 @@ pageTest('an error stands beside its field', async (page) => {
 
 pageTest('a point with an image, posted by the form, is on page and map', async (page) => {
   await withoutMap(page, `!location.search.includes('bbox')`);
-  await page.goto(FEW);
-  const form = page.locator('#add');
-  await form.locator('summary').first().click();
-  await form.getByLabel('lat').fill('-54.8');
-  await form.getByLabel('lon').fill('nowhere');
+  const form = await fillForm(page, '-54.8', 'nowhere');
   await form.getByLabel('comment').fill('<b>lighthouse</b>');
   await form.getByLabel('tags').fill('Sea, Nature');
   const post = form.getByRole('button', { name: 'POST' }).first();
@@ -164,66 +162,53 @@ pageTest('a point with an image, posted by the form, is on page and map', async 
 pageTest('a form whose button is clicked twice posts once', async (page, service) => {
   await withoutMap(page);
   let posts = 0;
-  let release: (() => void) | undefined;
   // the second click comes while the first post is open
-  const isReleased = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const released = gate();
   await page.route(`**${LIST}`, async (route) => {
     if (route.request().method() === 'POST') {
       posts += 1;
-      await isReleased;
+      await released.opened;
     }
     await route.continue();
   });
-  await page.goto(FEW);
-  const form = page.locator('#add');
-  await form.locator('summary').first().click();
-  await form.getByLabel('lat').fill('-77.85');
-  await form.getByLabel('lon').fill('166.67');
-  const button = form.getByRole('button', { name: 'POST' }).first();
+  const click = await clickerOf(page, '-77.85', '166.67');
   const sent = page.waitForRequest((request) => request.method() === 'POST');
-  await button.scrollIntoViewIfNeeded();
-  const { x, y } = (await button.boundingBox())!;
-  await page.mouse.click(x + 5, y + 5);
+  await click();
   await sent;
-  await page.mouse.click(x + 5, y + 5);
-  release!();
+  await click();
+  released.open();
   await page.getByText('The point is stored.').waitFor();
   assert.is(posts, 1);
-  const { count } = (await service.get(`${LIST}?bbox=166,-78,167,-77`)).json<Envelope>();
-  assert.is(count, 1);
+  assert.is(await countOf(service, 'bbox=166,-78,167,-77'), 1);
 });
+
+/** Fills in the form for a point; returns a function that clicks where its button was. */
+async function clickerOf(page: Page, lat: string, lon: string): Promise<() => Promise<void>> {
+  const form = await fillForm(page, lat, lon);
+  const button = form.getByRole('button', { name: 'POST' }).first();
+  await button.scrollIntoViewIfNeeded();
+  const { x, y } = (await button.boundingBox())!;
+  return () => page.mouse.click(x + 5, y + 5);
+}
 
 pageTest(
   'a form clicked twice without scripts posts once',
   async (page, service) => {
     let posts = 0;
-    let noteStored: (() => void) | undefined;
-    const isStored = new Promise<void>((resolve) => {
-      noteStored = resolve;
-    });
+    const stored = gate();
     await page.route(`**${LIST}`, async (route) => {
       if (route.request().method() !== 'POST' || ++posts > 1) return route.continue();
       // the point is stored, but its answer never comes
       await route.fetch();
-      noteStored!();
+      stored.open();
     });
-    await page.goto(FEW);
-    const form = page.locator('#add');
-    await form.locator('summary').first().click();
-    await form.getByLabel('lat').fill('-75.1');
-    await form.getByLabel('lon').fill('123.3');
-    const button = form.getByRole('button', { name: 'POST' }).first();
-    await button.scrollIntoViewIfNeeded();
-    const { x, y } = (await button.boundingBox())!;
-    await page.mouse.click(x + 5, y + 5);
-    await isStored;
-    await page.mouse.click(x + 5, y + 5);
+    const click = await clickerOf(page, '-75.1', '123.3');
+    await click();
+    await stored.opened;
+    await click();
     await page.getByText('The point is stored.').waitFor();
     assert.is(posts, 2);
-    const { count } = (await service.get(`${LIST}?bbox=123,-76,124,-75`)).json<Envelope>();
-    assert.is(count, 1);
+    assert.is(await countOf(service, 'bbox=123,-76,124,-75'), 1);
   },
   { javaScriptEnabled: false },
 );

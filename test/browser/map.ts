@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { textOf } from '../../src/browser/shapes.js';
-import { type Envelope, jsonPost, LIST } from '../support/client.js';
+import { countOf, jsonPost, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
 import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
@@ -55,8 +55,7 @@ async function drag(page: Page, from: readonly number[], to: readonly number[]):
 browserTest(
   'a box, a circle and a polygon drawn on the map are filters',
   async (visitor, service) => {
-    const count = async (query: string): Promise<number> =>
-      (await service.get(`${LIST}?${query}`)).json<Envelope>().count;
+    const count = (query: string): Promise<number> => countOf(service, query);
 
     await visitor.visit([service.site], async (page) => {
       await page.goto(`${FEW}&bbox=20,55,30,65`);

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { test } from 'uvu';
 import { NO_BROWSER, openBrowser, type Visitor } from '../support/browser.js';
 import { LIST } from '../support/client.js';
@@ -62,6 +62,16 @@ export function pageTest(
 /** Removes the map, which is half of a page's cost, from tests of other things. */
 export function withoutMap(page: Page, which = 'true'): Promise<unknown> {
   return page.addInitScript(`if (${which}) HTMLCanvasElement.prototype.getContext = () => null`);
+}
+
+/** Opens a list, and fills in the form for a point. */
+export async function fillForm(page: Page, lat: string, lon: string): Promise<Locator> {
+  await page.goto(FEW);
+  const form = page.locator('#add');
+  await form.locator('summary').first().click();
+  await form.getByLabel('lat').fill(lat);
+  await form.getByLabel('lon').fill(lon);
+  return form;
 }
 
 const home = makeFolder();

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { Engine } from '../../src/query/engine.js';
 import type { Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
-import { ask, type Envelope, LIST, type Reply } from '../support/client.js';
+import { ask, countOf, LIST, openAnswer, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
@@ -186,8 +186,7 @@ test('other clients are answered between the questions of a batch', async () => 
     });
     await until('it has begun', () => watched > 0);
     for (let i = 0; i < 20; i++) {
-      const { count } = (await ask(app.port, `${LIST}?page_size=1`)).json<Envelope>();
-      assert.is(count, 3_000);
+      assert.is(await countOf(app), 3_000);
     }
     assert.not.ok(isDone, 'twenty were answered meanwhile');
     assert.is(linesOf(await batch).length, 500);
@@ -238,10 +237,7 @@ function systemBytes(): number {
 
 /** Sends a batch; resolves with the answer before its body is read. */
 async function open(body: string): Promise<IncomingMessage> {
-  const options = { host: '127.0.0.1', port: app.port, path: PATH, method: 'POST' };
-  const sent = request({ ...options, headers: JSON_TYPE });
-  sent.end(body);
-  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  const answer = await openAnswer(app.port, PATH, { method: 'POST', headers: JSON_TYPE, body });
   answer.on('error', () => {});
   return answer;
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { type Envelope, LIST, type Reply } from '../support/client.js';
+import { countOf, LIST, type Reply } from '../support/client.js';
 import { coloursOf, FORM, imageForm, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
@@ -46,10 +46,6 @@ async function stored(): Promise<string[]> {
   );
 }
 
-async function countOf(): Promise<number> {
-  return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
-}
-
 test('a point has its image at once, upright and without metadata', async () => {
   const sent = phoneJpeg(6);
   assert.ok(sent.includes(SECRET));
@@ -70,7 +66,7 @@ test('a point has its image at once, upright and without metadata', async () => 
 });
 
 test('errors of fields and image are reported together, and no file stays', async () => {
-  const [before, count] = [await stored(), await countOf()];
+  const [before, count] = [await stored(), await countOf(service)];
   const text =
     'Upload a valid image. The file you uploaded was either not an image or a corrupted image.';
   const both = await post(Buffer.from('notajpeg'), { fields: { lat: '91' } });
@@ -91,12 +87,12 @@ test('errors of fields and image are reported together, and no file stays', asyn
   assert.is(long.status, 413);
   assert.equal(long.json(), { image: ['The image is too large. Expected at most 200000 bytes.'] });
   assert.equal(await stored(), before);
-  assert.is(await countOf(), count);
+  assert.is(await countOf(service), count);
 });
 
 test('the same post with the same key stores its image once', async () => {
   const headers = { 'Idempotency-Key': 'once' };
-  const count = await countOf();
+  const count = await countOf(service);
   const replies = await Promise.all([post(PNG, { headers }), post(PNG, { headers })]);
   const [one, two] = replies.map((reply) => reply.json<Note>());
   assert.equal(one, two);
@@ -105,7 +101,7 @@ test('the same post with the same key stores its image once', async () => {
   assert.is(other.status, 422);
   const own = (await stored()).filter((image) => image.includes(`/${one!.id}/`));
   assert.equal(own, [one!.image]);
-  assert.is(await countOf(), count + 1);
+  assert.is(await countOf(service), count + 1);
 });
 
 test('images of accepted points survive a kill, and unfinished uploads do not', async () => {

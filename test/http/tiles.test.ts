@@ -1,8 +1,8 @@
 import { RECORD_KEYS } from '../../src/model/point.js';
 import { startNotes } from '../support/app.js';
-import { type Envelope, LIST, type Reply } from '../support/client.js';
+import { countOf, type Reply } from '../support/client.js';
 import { type Note, scatterNotes } from '../support/notes.js';
-import { decodeTile, type Feature, lineOf, onSquare } from '../support/tiles.js';
+import { decodeTile, type Feature, lineOf, onSquare, pointsIn } from '../support/tiles.js';
 import { assert, pluck, test } from '../support/uvu.js';
 
 const WORLD = '/tiles/0/0/0.mvt';
@@ -14,33 +14,25 @@ const time = 1.6e15;
 const posted: Note = { id: 900_001, lon: -140.5, lat: -45.5, created: time, modified: time + 7e6 };
 
 const service = await startNotes(notes);
-function sumOf(reply: Reply): number {
-  const { clusters = [], points = [] } = decodeTile(reply.body);
-  return clusters.reduce((sum, one) => sum + Number(one.properties['point_count']), points.length);
-}
-
-async function listed(query: string): Promise<number> {
-  return (await service.get(`${LIST}${query}`)).json<Envelope>().count;
-}
-
 test("a tile is a Mapbox Vector Tile of the list's points, filters included", async () => {
   const tile = await service.get(WORLD);
   assert.is(tile.status, 200);
   assert.is(tile.headers['content-type'], TYPE);
   assert.is(tile.headers['access-control-allow-origin'], '*');
   assert.is(tile.headers['cache-control'], 'no-cache');
-  assert.is(sumOf(tile), notes.length);
+  assert.is(pointsIn(tile.body), notes.length);
   for (const filter of [
     'bbox=-10,-20,60,70',
     'coordinates=60.17,24.94,3000000',
     'created_at_after=2021-01-01T00:00:00Z&modified_at_before=2023-01-01T00:00:00Z',
     'bbox=170,-90,-170,90&grid=128',
   ]) {
-    assert.is(sumOf(await service.get(`${WORLD}?${filter}`)), await listed(`?${filter}`), filter);
+    const { body } = await service.get(`${WORLD}?${filter}`);
+    assert.is(pointsIn(body), await countOf(service, filter), filter);
   }
   const part = await service.get('/tiles/1/1/0.mvt?bbox=-10,-20,60,70');
   // places on the equator belong to the tile south of it
-  assert.is(sumOf(part), await listed('?bbox=0,0.00000001,60,70'));
+  assert.is(pointsIn(part.body), await countOf(service, 'bbox=0,0.00000001,60,70'));
 });
 
 test('an empty tile is 204, one outside of the pyramid 404, a bad parameter 400', async () => {
@@ -131,7 +123,7 @@ test('TileJSON names immutable tiles as long as the data are the same', async ()
   assert.is(late.headers['cache-control'], 'no-cache');
   const after = await own.get(pathOf(second.url));
   assert.is(after.headers['cache-control'], FOR_EVER);
-  for (const tile of [late, after]) assert.is(sumOf(tile), sumOf(before) + 1);
+  for (const { body } of [late, after]) assert.is(pointsIn(body), pointsIn(before.body) + 1);
   const [x, y] = onSquare(posted.lon, posted.lat).map((part) => lineOf(part, 2 ** 8));
   const alone = await own.get(`/tiles/8/${x}/${y}.mvt?fields=modified_at`);
   const { points = [] } = decodeTile(alone.body);

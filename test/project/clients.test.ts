@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Envelope } from '../support/client.js';
-import { read, section } from '../support/documents.js';
+import { codeIn, read, SHOWN, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
@@ -11,7 +11,6 @@ import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const PAGE = read('docs/clients.md');
-const SHOWN = 'http://127.0.0.1:8080';
 
 const home = makeFolder();
 symlinkSync(join(ROOT, 'node_modules'), join(home, 'node_modules'));
@@ -21,15 +20,12 @@ const site = `http://127.0.0.1:${service.port}`;
 
 /** The code of one language in a section, changed to ask the service of this test. */
 function snippets(title: string, language: string): string[] {
-  const found = section(PAGE, title).matchAll(
-    new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms'),
-  );
-  return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
+  return codeIn('docs/clients.md', title, language, site);
 }
 
 /** What the code of a section prints, as the page shows it. */
 function printed(title: string): string[] {
-  return snippets(title, 'text').map((text) => text.replaceAll(site, SHOWN));
+  return codeIn('docs/clients.md', title, 'text', SHOWN);
 }
 
 async function outputOf(command: string, file: string, text: string): Promise<string> {
@@ -202,13 +198,13 @@ test('the addresses for QGIS and MapLibre are answered as they expect', async ()
   assert.match(printed('QGIS')[0]!, new RegExp(` ${features.length}$`, 'm'));
   const whole = await fetch(tile.replace('{z}/{x}/{y}', '0/0/0'));
   assert.equal([whole.status, whole.headers.get('content-type')], [200, MVT]);
-  const [map] = /^```js\n(.*?)^```/ms.exec(section(read('docs/maps.md'), 'MapLibre'))!;
-  const [source] = /http[^']*points\.json[^']*/.exec(map.replaceAll(SHOWN, site))!;
+  const [map] = codeIn('docs/maps.md', 'MapLibre', 'js', site);
+  const [source] = /http[^']*points\.json[^']*/.exec(map!)!;
   const { vector_layers: known } = (await (await fetch(source)).json()) as {
     vector_layers: { id: string }[];
   };
   const layers = known.map(({ id }) => id);
-  const used = [...map.matchAll(/'source-layer': '(\w+)'/g)].map(([, name]) => name!);
+  const used = [...map!.matchAll(/'source-layer': '(\w+)'/g)].map(([, name]) => name!);
   assert.is(used.length, 2);
   for (const name of used) assert.ok(layers.includes(name), name);
 });

@@ -32,8 +32,11 @@ function assertServed({ engine, delta }: Generation, all: readonly Note[], label
   }
 }
 
-/** Merges from five points on; the first time not before `merge` is called. */
-function startHeld(given: Partial<DeltasOptions> = {}) {
+/**
+ * Serves the first `count` notes, and merges from five points on; the first time not before `merge`
+ * is called.
+ */
+async function startHeld(count: number, given: Partial<DeltasOptions> = {}) {
   const first = gate();
   let isFirst = true;
   const started = start({
@@ -46,6 +49,7 @@ function startHeld(given: Partial<DeltasOptions> = {}) {
     },
     ...given,
   });
+  await serve(started.deltas, await snapshotOf(count), []);
   return { ...started, merge: first.open };
 }
 
@@ -124,8 +128,7 @@ test('while threads move to another generation points go to the deltas of both',
 });
 
 test('a snapshot that comes during a merge stays, with every point', async () => {
-  const { current, deltas, merge } = startHeld();
-  await serve(deltas, await snapshotOf(500), []);
+  const { current, deltas, merge } = await startHeld(500);
   await append(deltas, postsOf(500, 505));
   await append(deltas, postsOf(505, 510));
   await serve(deltas, await snapshotOf(507, 1), postsOf(507, 510));
@@ -136,8 +139,7 @@ test('a snapshot that comes during a merge stays, with every point', async () =>
 });
 
 test('whoever asks for room waits for a merge, in the sequence of those who ask', async () => {
-  const { current, deltas, merge } = startHeld();
-  await serve(deltas, await snapshotOf(100), []);
+  const { current, deltas, merge } = await startHeld(100);
   await append(deltas, postsOf(100, 110));
   const came: number[] = [];
   const appended = Array.from({ length: 30 }, async (_, i) => {
@@ -153,8 +155,7 @@ test('whoever asks for room waits for a merge, in the sequence of those who ask'
 });
 
 test('room that is reserved is there when it is used, also beside another generation', async () => {
-  const { current, deltas, merge } = startHeld({ patienceMs: 1 });
-  await serve(deltas, await snapshotOf(100), []);
+  const { current, deltas, merge } = await startHeld(100, { patienceMs: 1 });
   const first = await deltas.reserve(10, 10_000);
   assert.is(await deltas.reserve(1, 1), undefined, 'all of it is reserved');
   await serve(deltas, await snapshotOf(104, 1), []);
@@ -174,8 +175,7 @@ test('room that is reserved is there when it is used, also beside another genera
 
 test('whoever waits for a snapshot has as long for room as others have', async () => {
   const patienceMs = 300;
-  const { current, deltas } = startHeld({ patienceMs });
-  await serve(deltas, await snapshotOf(100), []);
+  const { current, deltas } = await startHeld(100, { patienceMs });
   await append(deltas, postsOf(100, 110));
   const beginning = deltas.begin(await snapshotOf(110, 1));
   const serving = gate();
@@ -192,8 +192,7 @@ test('whoever waits for a snapshot has as long for room as others have', async (
 });
 
 test('without a merge in time there is no room, and the state says why', async () => {
-  const { deltas, merge } = startHeld({ patienceMs: 20 });
-  await serve(deltas, await snapshotOf(100), []);
+  const { deltas, merge } = await startHeld(100, { patienceMs: 20 });
   assert.is(await deltas.reserve(11, 1), undefined, 'there is never so much');
   assert.is(await deltas.reserve(1, 1_000_001), undefined, 'nor so much');
   assert.is(deltas.state.problem, undefined);
@@ -240,8 +239,7 @@ test('after a merge that failed everything is as before, and it is tried again',
 });
 
 test('points that came during a merge are merged without another point', async () => {
-  const { current, deltas, merge } = startHeld();
-  await serve(deltas, await snapshotOf(50), []);
+  const { current, deltas, merge } = await startHeld(50);
   await append(deltas, postsOf(50, 55));
   await append(deltas, postsOf(55, 60));
   merge();

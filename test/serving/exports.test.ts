@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { copyFileSync, renameSync } from 'node:fs';
-import { get, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
-import { postKeyed } from '../support/client.js';
+import { openAnswer, postKeyed } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
@@ -32,18 +32,8 @@ const service = await startOwnService([
 ]);
 
 /** Begins an export without reading its body. */
-async function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
-  const { port } = service;
-  const request = get({ host: '127.0.0.1', port, path: PATH, headers, agent: false });
-  const [answer] = (await once(request, 'response')) as [IncomingMessage];
-  return answer;
-}
-
-/** Reads a body to its end. Throws where the stream breaks off. */
-async function read(answer: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of answer) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+  return openAnswer(service.port, PATH, { headers });
 }
 
 /** The value of a metric; the name includes labels. */
@@ -76,7 +66,7 @@ test('a reader that pauses holds one piece, and gets the whole export afterwards
   const unsent = await service.get('/metrics');
   const held = Number(/^waypost_unsent_bytes\{.*\} (\d+)$/m.exec(unsent.text)![1]);
   assert.ok(held <= 2 ** 19, `${held} bytes`);
-  assert.is(linesOf(await read(answer)).length, POINTS);
+  assert.is(linesOf(await buffer(answer)).length, POINTS);
   await becomes(total('whole'), 1);
   assert.is(await metric('waypost_exports'), 0);
 });
@@ -101,7 +91,7 @@ test('a compressed export decompresses to the plain one', async () => {
   const plain = await service.get(PATH);
   const answer = await open({ 'Accept-Encoding': 'br, gzip' });
   assert.is(answer.headers['content-encoding'], 'gzip');
-  assert.ok(gunzipSync(await read(answer)).equals(plain.body));
+  assert.ok(gunzipSync(await buffer(answer)).equals(plain.body));
   const parquet = await service.get('/export/points.parquet?bbox=24,60,25,61', {
     headers: { 'Accept-Encoding': 'gzip' },
   });
@@ -135,12 +125,12 @@ test('each export has one state, and a third old generation ends the oldest expo
   await poster;
   assert.ok(posted.length > 20, `${posted.length} posts`);
   for (const oldest of answers.splice(0, 2)) {
-    assert.is((await failure(read(oldest))).code, 'ECONNRESET');
+    assert.is((await failure(buffer(oldest))).code, 'ECONNRESET');
   }
   for (const [i, answer] of answers.entries()) {
     const state = String(answer.headers['waypost-snapshot']).replaceAll('"', '').split('.');
     const last = Number.parseInt(state[2]!, 36);
-    const ids = linesOf(await read(answer)).map((line) => JSON.parse(line).id as number);
+    const ids = linesOf(await buffer(answer)).map((line) => JSON.parse(line).id as number);
     const expected = posted.filter(({ sequence }) => sequence <= last).map(({ id }) => id);
     assert.is(expected.length, last);
     assert.equal(ids.slice(sizes[i + 1]), expected, `state ${state}`);

@@ -4,13 +4,12 @@ import type { Page } from 'playwright-core';
 import { browserTest, type Site } from '../browser/shared.js';
 import type { Visitor } from '../support/browser.js';
 import { LIST } from '../support/client.js';
-import { read, section } from '../support/documents.js';
+import { codeIn } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
 import { decodeTile } from '../support/tiles.js';
 import { ascending, assert } from '../support/uvu.js';
 
-const SHOWN = 'http://127.0.0.1:8080';
 /** The comment between two filters in the code of the page. */
 const NEXT_FILTER = '// another filter, at once\n';
 const TYPES: Readonly<Record<string, string>> = {
@@ -27,8 +26,7 @@ interface Note {
 
 /** The JavaScript in a section of docs/maps.md, with addresses of this service. */
 function snippets(title: string, { site }: Site): string[] {
-  const found = section(read('docs/maps.md'), title).matchAll(/^```js\n(.*?)^```/gms);
-  return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
+  return codeIn('docs/maps.md', title, 'js', site);
 }
 
 /** Opens a page, and serves the files of installed packages to it. */

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import sharp from 'sharp';
-import { browserTest } from '../browser/shared.js';
+import { browserTest, fillForm } from '../browser/shared.js';
 import { seriousFaults } from '../support/browser.js';
-import { type Envelope, LIST } from '../support/client.js';
-import { read, section } from '../support/documents.js';
+import { countOf, LIST } from '../support/client.js';
+import { codeIn } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startService } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
@@ -21,11 +21,7 @@ const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
   'nothing there': (page) => page.goto('/rest/nowhere/'),
   'a point that is not there': (page) => page.goto(`${LIST}999999999/`),
   'a form that is wrong': async (page) => {
-    await page.goto(LIST);
-    const form = page.locator('#add');
-    await form.locator('summary').first().click();
-    await form.getByLabel('lat').fill('north');
-    await form.getByLabel('lon').fill('nowhere');
+    const form = await fillForm(page, 'north', 'nowhere');
     await form.getByRole('button', { name: 'POST' }).first().click();
     await form.locator('.field:has(#p-lon) .error').waitFor();
   },
@@ -159,7 +155,6 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
 const run = promisify(execFile);
 const AREA = 'bbox=24.9,60.1,25,60.2';
 const SINCE = '2023-05-01T00:00:00Z';
-const SHOWN = 'http://127.0.0.1:8080';
 
 /** Feature counts by layer, from ogrinfo's output. */
 function countsIn(description: string): number[] {
@@ -169,20 +164,17 @@ function countsIn(description: string): number[] {
 testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
   const folder = makeFolder();
   const service = await startService();
-  const [, lines] = /^```sh\n(.*?)^```/ms.exec(section(read('docs/maps.md'), 'GDAL'))!;
-  const site = `http://127.0.0.1:${service.port}`;
-  const script = `set -e\n${lines!.replaceAll(SHOWN, site)}`;
-  const { stdout } = await run('sh', ['-c', script], { cwd: folder, maxBuffer: 2 ** 26 });
-  const countOf = async (query: string): Promise<number> =>
-    (await service.get(`/rest/map_data_points/?page_size=1&${query}`)).json<Envelope>().count;
-  assert.equal(countsIn(stdout), [await countOf(''), await countOf('tags=Lighting')]);
+  const [script] = codeIn('docs/maps.md', 'GDAL', 'sh', `http://127.0.0.1:${service.port}`);
+  const { stdout } = await run('sh', ['-ec', script!], { cwd: folder, maxBuffer: 2 ** 26 });
+  const counts = [await countOf(service), await countOf(service, 'tags=Lighting')];
+  assert.equal(countsIn(stdout), counts);
   for (const [file, query] of [
     ['notes.gpkg', AREA],
     ['new.gpkg', `created_at_after=${SINCE}`],
     ['lighting.gpkg', `tags=Lighting&modified_at_after=${SINCE}`],
   ]) {
     const described = await run('ogrinfo', ['-so', '-al', file!], { cwd: folder });
-    const count = await countOf(query!);
+    const count = await countOf(service, query);
     assert.equal(countsIn(described.stdout), [count], file);
     assert.ok(count > 10, `${count} of ${query}`);
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import {
   Agent,
   type IncomingHttpHeaders,
@@ -38,6 +39,11 @@ export interface Envelope {
   readonly results: readonly Readonly<Record<string, unknown>>[];
 }
 
+/** How many points of a service match a query. */
+export async function countOf({ get }: Asking, query = ''): Promise<number> {
+  return (await get(`${LIST}?page_size=1&${query}`)).json<Envelope>().count;
+}
+
 export function jsonPost(fields: object, headers: OutgoingHttpHeaders = {}): Asked {
   const type = { 'Content-Type': 'application/json' };
   return { method: 'POST', body: JSON.stringify(fields), headers: { ...type, ...headers } };
@@ -73,6 +79,21 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
     sent.on('error', fail);
     sent.end(body);
   });
+}
+
+/** Sends one request over a connection of its own; resolves before the body is read. */
+export async function openAnswer(
+  port: number,
+  path: string,
+  { method, headers, body }: Asked = {},
+): Promise<IncomingMessage> {
+  const options = { host: '127.0.0.1', port, path, agent: false as const };
+  const sent = request({ ...options, ...(method && { method }), ...(headers && { headers }) });
+  sent.end(body);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  // what breaks off from here on is an error of the answer
+  sent.on('error', () => {});
+  return answer;
 }
 
 /** Sends raw bytes and returns all that comes back until the service closes the connection. */
@@ -115,40 +136,35 @@ export interface Followed {
 }
 
 /** Follows a stream, from the event after id `behind` where that is given. */
-export function follow(port: number, path: string, behind?: number): Promise<Followed> {
+export async function follow(port: number, path: string, behind?: number): Promise<Followed> {
   const headers = behind === undefined ? {} : { 'Last-Event-ID': String(behind) };
-  return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port, path, headers, agent: false }, (answer) => {
-      const events: StreamEvent[] = [];
-      const state = { last: behind ?? -1, end: undefined as Followed['end'] };
-      let text = '';
-      answer.setEncoding('utf8').on('data', (chunk: string) => {
-        text += chunk;
-        const blocks = text.split('\n\n');
-        text = blocks.pop()!;
-        for (const block of blocks) readEvent(block, events, state);
-      });
-      answer.on('end', () => {
-        state.end = 'whole';
-      });
-      answer.on('error', () => {
-        state.end = 'broken';
-      });
-      resolve({
-        status: answer.statusCode!,
-        answer,
-        events,
-        get last() {
-          return state.last;
-        },
-        get end() {
-          return state.end;
-        },
-      });
-    });
-    sent.on('error', reject);
-    sent.end();
+  const answer = await openAnswer(port, path, { headers });
+  const events: StreamEvent[] = [];
+  const state = { last: behind ?? -1, end: undefined as Followed['end'] };
+  let text = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    const blocks = text.split('\n\n');
+    text = blocks.pop()!;
+    for (const block of blocks) readEvent(block, events, state);
   });
+  answer.on('end', () => {
+    state.end = 'whole';
+  });
+  answer.on('error', () => {
+    state.end = 'broken';
+  });
+  return {
+    status: answer.statusCode!,
+    answer,
+    events,
+    get last() {
+      return state.last;
+    },
+    get end() {
+      return state.end;
+    },
+  };
 }
 
 /** Reads an event as browsers do: one without data only sets the last id. */

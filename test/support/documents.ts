@@ -31,6 +31,16 @@ export function section(text: string, title: string): string {
   return found;
 }
 
+/** The address of the service that documents show. */
+export const SHOWN = 'http://127.0.0.1:8080';
+
+/** The code of one language in a section of a document, changed to ask `site`. */
+export function codeIn(path: string, title: string, language: string, site: string): string[] {
+  const blocks = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\``, 'gms');
+  const found = section(read(path), title).matchAll(blocks);
+  return [...found].map(([, text]) => text!.replaceAll(SHOWN, site));
+}
+
 /** The cells of all table rows in a text, without the head rows. */
 export function rows(text: string): string[][] {
   const lines = text.split('\n').filter((line) => line.startsWith('|'));

@@ -36,6 +36,12 @@ export function decodeTile(bytes: Uint8Array): Layers {
   );
 }
 
+/** How many points a tile has, those in clusters included. */
+export function pointsIn(bytes: Uint8Array): number {
+  const { clusters = [], points = [] } = decodeTile(bytes);
+  return clusters.reduce((sum, one) => sum + Number(one.properties['point_count']), points.length);
+}
+
 /** The number, row by row, of the grid cell in which a feature lies. */
 export function cellOf({ x, y }: Feature, grid: number): number {
   const width = EXTENT / grid;
