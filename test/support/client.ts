@@ -17,6 +17,16 @@ export interface Asked {
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string | Buffer;
   readonly agent?: Agent;
+  /** Milliseconds without a byte after which the request fails. */
+  readonly patienceMs?: number;
+}
+
+/** Why {@link ask} got no answer. */
+export interface NoAnswer extends NodeJS.ErrnoException {
+  /** Whether the connection had been used before. */
+  readonly isReused: boolean;
+  /** Whether the head of an answer had come. */
+  readonly hasBegun: boolean;
 }
 
 export interface Reply {
@@ -49,19 +59,21 @@ export function jsonPost(fields: object, headers: OutgoingHttpHeaders = {}): Ask
   return { method: 'POST', body: JSON.stringify(fields), headers: { ...type, ...headers } };
 }
 
-/** Sends one request to a service on this machine. */
+/** Sends one request to a service on this machine; rejects with {@link NoAnswer}. */
 export function ask(port: number, path: string, asked: Asked = {}): Promise<Reply> {
-  const { method = 'GET', body, agent } = asked;
+  const { method = 'GET', body, agent, patienceMs } = asked;
   // Node sends no length by itself for methods that usually have no body
   const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
   const headers = { ...length, ...asked.headers };
   return new Promise((resolve, reject) => {
+    let hasBegun = false;
     const fail = (error: Error): void => {
       error.message = `${method} ${path}: ${error.message}`;
-      reject(error);
+      reject(Object.assign(error, { isReused: sent.reusedSocket, hasBegun }));
     };
     const options = { host: '127.0.0.1', port, path, method, headers, agent };
     const sent = request(options, (answer) => {
+      hasBegun = true;
       const chunks: Buffer[] = [];
       answer.on('data', (chunk: Buffer) => chunks.push(chunk));
       answer.on('error', fail);
@@ -77,6 +89,7 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
       });
     });
     sent.on('error', fail);
+    if (patienceMs) sent.setTimeout(patienceMs, () => sent.destroy(new Error('no answer')));
     sent.end(body);
   });
 }

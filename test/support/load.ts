@@ -1,8 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Envelope } from './client.js';
+import { ask, type Envelope, LIST, type NoAnswer, type Reply } from './client.js';
 import { countOf } from './marked.js';
 import { until } from './wait.js';
 
@@ -71,12 +71,6 @@ export async function startLoad(order: LoadOrder): Promise<Load> {
 
 // the rest runs in the child and sends the requests
 
-interface Answer {
-  readonly status: number;
-  readonly etag: string;
-  readonly body: string;
-}
-
 const PAUSE_AFTER_FAILURE_MS = 50;
 const REPORT_MS = 100;
 const MAX_FAILURES = 20;
@@ -106,15 +100,16 @@ async function main(order: LoadOrder): Promise<void> {
     failed++;
     if (failures.length < MAX_FAILURES) failures.push(what);
   };
-  const check = (path: string, { status, etag, body }: Answer): void => {
+  const check = (path: string, { status, headers, text }: Reply): void => {
     answered++;
-    if (status !== 200) fail(`${path}: ${status} ${body.slice(0, 200)}`);
+    if (status !== 200) fail(`${path}: ${status} ${text.slice(0, 200)}`);
     if (!marked || status !== 200) return;
-    const { count, results } = JSON.parse(body) as Envelope & { results: { comment: string }[] };
+    const { count, results } = JSON.parse(text) as Envelope & { results: { comment: string }[] };
     const mark = Number(results[0]?.comment.slice('mark '.length));
     marks[mark] = (marks[mark] ?? 0) + 1;
     if (results.some(({ comment }) => comment !== `mark ${mark}`)) fail(`${path}: mixed records`);
     if (count !== countOf(mark)) fail(`${path}: ${count} points beside records of ${mark}`);
+    const etag = `${headers.etag}`;
     const named = etags.get(etag) ?? mark;
     etags.set(etag, named);
     if (named !== mark) fail(`${path}: ${etag} stood for ${named}, then for ${mark}`);
@@ -124,19 +119,19 @@ async function main(order: LoadOrder): Promise<void> {
     let isRepeated = false;
     while (!isEnding) {
       const n = sent++;
-      const path = `/rest/map_data_points/${SHAPES[n % SHAPES.length]!(n)}`;
+      const path = LIST + SHAPES[n % SHAPES.length]!(n);
       try {
-        check(path, await get(agent, port, path, patienceMs));
+        check(path, await ask(port, path, { agent, patienceMs }));
         isRepeated = false;
         if (pauseMs > 0) await delay(pauseMs);
       } catch (error) {
-        const { code, message, reused, begun } = error as Broken;
-        const isClosed = !begun && (code === 'ECONNRESET' || code === 'EPIPE');
+        const { code, message, isReused, hasBegun } = error as NoAnswer;
+        const isClosed = !hasBegun && (code === 'ECONNRESET' || code === 'EPIPE');
         isRepeated = again && isClosed && !isRepeated;
         if (isRepeated) continue;
         if (code === 'ECONNREFUSED') refused++;
-        else if (!reused && isClosed) dropped++;
-        else fail(`${path}: ${message}`);
+        else if (!isReused && isClosed) dropped++;
+        else fail(message);
         await delay(PAUSE_AFTER_FAILURE_MS);
       }
     }
@@ -155,33 +150,6 @@ async function main(order: LoadOrder): Promise<void> {
   report();
   process.removeAllListeners('disconnect');
   process.disconnect();
-}
-
-interface Broken extends NodeJS.ErrnoException {
-  reused: boolean;
-  begun: boolean;
-}
-
-function get(agent: Agent, port: number, path: string, patienceMs: number): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    let begun = false;
-    const sent = request({ host: '127.0.0.1', port, path, agent }, (answer) => {
-      begun = true;
-      const chunks: Buffer[] = [];
-      answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-      answer.on('error', broken);
-      answer.on('end', () => {
-        const { statusCode: status = 0, headers } = answer;
-        resolve({ status, etag: `${headers.etag}`, body: Buffer.concat(chunks).toString() });
-      });
-    });
-    const broken = (error: Error): void => {
-      reject(Object.assign(error, { reused: sent.reusedSocket, begun }));
-    };
-    sent.setTimeout(patienceMs, () => sent.destroy(new Error('no answer')));
-    sent.on('error', broken);
-    sent.end();
-  });
 }
 
 if (process.argv[1] === import.meta.filename) {
