@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { BlockBuilder, columnsOf, type PointBlock } from '../formats/block.js';
+import { BlockBuilder, columnsOf } from '../formats/block.js';
 import type { Output } from '../formats/native/write-blocks.js';
 import { type Point, renderPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
@@ -69,22 +69,16 @@ async function writeNative(
   options: GenerateOptions,
 ): Promise<number> {
   const builder = new BlockBuilder();
-  const blocks: PointBlock[] = [];
   for await (const batch of batches) {
-    for (const point of batch) {
-      const full = builder.add(columnsOf(point));
-      if (full !== undefined) blocks.push(full);
-    }
+    for (const point of batch) builder.add(columnsOf(point));
   }
-  const last = builder.take();
-  if (last !== undefined) blocks.push(last);
   const { points, seed } = options;
   const origin =
     `waypost generate --points ${points} --seed ${seed}: invented notes ` +
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock: the same seed must give the same bytes
   const labels = { origin, createdAt: EXPORTED_AT };
-  return (await writeSorted(output, labels, blocks, [], options)).bytes;
+  return (await writeSorted(output, labels, builder.take(), [], options)).bytes;
 }
 
 async function writeLines({ put }: Output, batches: Batches): Promise<number> {

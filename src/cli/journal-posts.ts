@@ -205,7 +205,8 @@ export class JournaledPoints {
     }
   }
 
-  *blocks(): Generator<PointBlock, void, undefined> {
+  /** The points of the posts that the snapshot lacks. */
+  blocks(): PointBlock[] {
     const builder = new BlockBuilder();
     let added = 0;
     for (const post of this.#posted.posts) {
@@ -221,17 +222,15 @@ export class JournaledPoints {
             `most ${MAX_RECORD_BYTES} fit into a snapshot`,
         );
       }
-      const block = builder.add(columns);
-      if (block !== undefined) yield block;
+      builder.add(columns);
       added++;
     }
-    const last = builder.take();
-    if (last !== undefined) yield last;
     const { posts, through } = this.#posted;
     this.summary.push(
       `${counted(added, 'post')} of ${this.#journal} added, ` +
         `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
     );
+    return builder.take();
   }
 
   #freshId({ sequence, id: taken }: Post): number {

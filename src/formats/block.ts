@@ -99,16 +99,15 @@ const BLOCK_BYTES = 16 * 1024 * 1024;
 const FIRST = { points: 2_048, bytes: 512 * 1024 } as const;
 
 export class BlockBuilder {
+  readonly #full: PointBlock[] = [];
   #columns = allocateColumns(FIRST.points);
   #records = Buffer.allocUnsafeSlow(FIRST.bytes);
   #count = 0;
   #size = 0;
 
-  /** Adds a point; returns the block before it when that is full. */
-  add(point: PointColumns): PointBlock | undefined {
+  add(point: PointColumns): void {
     const { length } = point.record;
-    const isFull = this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES;
-    const block = isFull ? this.take() : undefined;
+    if (this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES) this.#end();
     if (this.#count === FIRST.points || this.#size + length > FIRST.bytes) this.#grow();
     point.record.storeAt(this.#records, this.#size);
     const columns = this.#columns;
@@ -120,7 +119,16 @@ export class BlockBuilder {
     columns.modifiedAt[i] = point.modifiedAt;
     columns.length[i] = length;
     this.#size += length;
-    return block;
+  }
+
+  get hasFull(): boolean {
+    return this.#full.length > 0;
+  }
+
+  /** The points that were added since the last call. */
+  take(): PointBlock[] {
+    if (this.#count > 0) this.#end();
+    return this.#full.splice(0);
   }
 
   #grow(): void {
@@ -132,14 +140,12 @@ export class BlockBuilder {
     this.#records.set(records);
   }
 
-  /** The points since the last block; undefined where there are none. */
-  take(): PointBlock | undefined {
+  #end(): void {
     const count = this.#count;
-    if (count === 0) return undefined;
     const columns = blockOf(count, (name) => this.#columns[name].slice(0, count));
     const records = new Uint8Array(this.#records.subarray(0, this.#size));
     this.#count = 0;
     this.#size = 0;
-    return { ...columns, records };
+    this.#full.push({ ...columns, records });
   }
 }

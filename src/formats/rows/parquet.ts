@@ -1,13 +1,13 @@
 import type { DecodedArray } from 'hyparquet';
 import { type Offer, startThread } from '../../model/calls.js';
 import { InputError } from '../../model/quote.js';
-import { openTimeZone } from '../../model/time-zone.js';
+import { openTimeZone, type TimeZone } from '../../model/time-zone.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
 import type { Progress } from '../snapshot.js';
 import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
-import { type Piece, PieceBuilder } from './piece.js';
-import { memoryOfPieces, type PartReader, type ReadThreads, readParts } from './read-threads.js';
+import { memoryOfPiece, type Piece, PieceBuilder, piecesOf } from './piece.js';
+import { type PartReader, readParts } from './read-threads.js';
 import { BrokenRows, type Row } from './row.js';
 import { RowFile } from './row-file.js';
 
@@ -19,39 +19,39 @@ const MAX_EXPANSION = 1_024;
 const FREE_EXPANSION = 64 * 1024 * 1024;
 
 /**
- * Reads the records of a Parquet or GeoParquet file, a batch of a row group at a time. Columns are
- * told by name, as those of CSV; without latitude and longitude the geometry gives the place. A
- * value that cannot be read is a problem of its record, a damaged page breaks the file. `place` is
- * the number of the record.
+ * Reads the records of a Parquet or GeoParquet file, with several `threads` a row group at a time
+ * each. Columns are told by name, as those of CSV; without latitude and longitude the geometry
+ * gives the place. A value that cannot be read is a problem of its record, a damaged page breaks
+ * the file. The place of a record is its number.
  */
-export async function* readParquet(source: RowFile, onProgress?: Progress): AsyncGenerator<Row[]> {
-  await source.hash();
-  const groups = new RowGroups(source);
-  for (const index of groups.rows.keys()) {
-    yield* groups.rowsOf(index);
-    onProgress?.(groups.endOf(index), source.size);
-  }
-  onProgress?.(source.size, source.size);
-}
-
-/** Reads as {@link readParquet} does, row groups in threads, a group at a time each. */
-export async function* readParquetInThreads(
-  { source, rows, endOf }: RowGroups,
-  { threads, zone }: ReadThreads,
-  onProgress?: Progress,
+export async function* readParquet(
+  source: RowFile,
+  zone: TimeZone,
+  threads = 1,
+  onProgress: Progress = () => {},
 ): AsyncGenerator<Piece> {
   await source.hash();
-  const given = { path: source.path, fd: source.fd, zone } satisfies Given;
-  const indexes = Array.from(rows.keys(), (index) => [index] as const);
-  const reads = readParts(indexes, threads, () =>
-    startThread<Reading>('read', import.meta.url, given),
-  );
-  let index = 0;
-  for await (const pieces of reads) {
-    yield* pieces;
-    onProgress?.(endOf(index++), source.size);
+  const groups = new RowGroups(source);
+  if (threads > 1 && groups.areForThreads()) {
+    const given = { path: source.path, fd: source.fd, zone: zone.name } satisfies Given;
+    const indexes = Array.from(groups.rows.keys(), (index) => [index] as const);
+    const start = () => startThread<Reading>('read', import.meta.url, given);
+    let index = 0;
+    for await (const piece of readParts(indexes, threads, start)) {
+      yield piece;
+      onProgress(groups.endOf(index++), source.size);
+    }
+  } else {
+    yield* piecesOf(rowsOf(groups, onProgress), zone);
   }
-  onProgress?.(source.size, source.size);
+  onProgress(source.size, source.size);
+}
+
+function* rowsOf(groups: RowGroups, onProgress: Progress): Generator<Row[]> {
+  for (const index of groups.rows.keys()) {
+    yield* groups.rowsOf(index);
+    onProgress(groups.endOf(index), groups.source.size);
+  }
 }
 
 interface Given {
@@ -60,20 +60,19 @@ interface Given {
   readonly zone: string;
 }
 
-type Reading = PartReader<readonly [index: number], readonly Piece[]>;
+type Reading = PartReader<readonly [index: number], Piece>;
 
 /** The functions of a thread that reads row groups. */
 export async function offer({ path, fd, zone }: Given): Promise<Offer> {
   const groups = new RowGroups(new RowFile(path, fd));
   const builder = new PieceBuilder(await openTimeZone(zone));
 
-  function read(index: number): readonly Piece[] {
-    const pieces: Piece[] = [];
-    for (const rows of groups.rowsOf(index)) pieces.push(...builder.addAll(rows));
-    return [...pieces, builder.take()];
+  function read(index: number): Piece {
+    for (const rows of groups.rowsOf(index)) for (const row of rows) builder.add(row);
+    return builder.take();
   }
 
-  return [{ read } satisfies Reading, (_, pieces: Piece[]) => memoryOfPieces(pieces)];
+  return [{ read } satisfies Reading, (_, piece: Piece) => memoryOfPiece(piece)];
 }
 
 /** What a thread may keep of a group until it is taken; the groups of pyarrow have a million rows. */
@@ -135,11 +134,11 @@ export class RowGroups {
   }
 
   /** The bytes of the file that are read with a group. */
-  readonly endOf = (index: number): number => {
+  endOf(index: number): number {
     const { columns, groups } = this.#file;
     const ends = columns.map((column) => groups[index]!.chunks[column.index]?.to ?? 0);
     return Math.min(Math.max(...ends), this.source.size - 1);
-  };
+  }
 
   #spend(bytes: number): void {
     this.#left -= bytes;

@@ -1,13 +1,20 @@
 import { type Problem, readPoint } from '../../model/point.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { BlockBuilder, columnsOf, MAX_RECORD_BYTES, type PointBlock } from '../block.js';
+import {
+  BlockBuilder,
+  columnsOf,
+  MAX_RECORD_BYTES,
+  memoryOfBlock,
+  type PointBlock,
+  type PointColumns,
+} from '../block.js';
 import { RenderedPoint } from './canonical.js';
 import { MAX_SHOWN, type Row, UnknownKeys } from './row.js';
 
 /** The points of a part of a file, and its problems. Plain data, for messages between threads. */
 export interface Piece {
-  readonly block: PointBlock | undefined;
-  /** Lines or record numbers of the block's points. */
+  readonly blocks: readonly PointBlock[];
+  /** Lines or record numbers of the points. */
   readonly places: Float64Array;
   /** Of the first {@link MAX_SHOWN} invalid records. */
   readonly problems: readonly PlacedProblems[];
@@ -17,7 +24,28 @@ export interface Piece {
   readonly localTimes: number;
 }
 
-export type PlacedProblems = readonly [place: number, problems: readonly Problem[]];
+type PlacedProblems = readonly [place: number, problems: readonly Problem[]];
+
+/** The memory to be transferred with a piece. */
+export function memoryOfPiece({ blocks, places }: Piece): ArrayBuffer[] {
+  return [places.buffer as ArrayBuffer, ...blocks.flatMap(memoryOfBlock)];
+}
+
+/** Invalid records that end a piece without a full block. */
+const INVALID_OF_PIECE = 10_000;
+
+/** Validates rows that come in batches. */
+export async function* piecesOf(
+  batches: AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>,
+  zone: TimeZone,
+): AsyncGenerator<Piece> {
+  const builder = new PieceBuilder(zone);
+  for await (const rows of batches) {
+    for (const row of rows) builder.add(row);
+    if (builder.isLarge) yield builder.take();
+  }
+  yield builder.take();
+}
 
 /** Validates rows, and collects points in blocks. */
 export class PieceBuilder {
@@ -33,61 +61,44 @@ export class PieceBuilder {
     this.#zone = { ...zone, offsetAt };
   }
 
-  /** Adds a row; returns the piece before it when its block is full. */
-  add(row: Row): Piece | undefined {
-    const { place } = row;
-    if (row.problem !== undefined) return this.#refuse(place, [row.problem]);
-    const { value } = row;
-    if (value instanceof RenderedPoint) return this.#put(this.#blocks.add(value), place);
+  add({ place, problem, value }: Row): void {
+    const now = this.#now;
+    const point = problem === undefined ? this.#pointOf(value) : [problem];
+    if ('record' in point) {
+      this.#blocks.add(point);
+      now.places.push(place);
+      return;
+    }
+    now.invalid++;
+    if (now.problems.length < MAX_SHOWN) now.problems.push([place, point]);
+  }
+
+  /** The point of a record, or what is wrong with it. */
+  #pointOf(value: unknown): PointColumns | readonly Problem[] {
+    if (value instanceof RenderedPoint) return value;
     const point = readPoint(value, (key) => this.#now.unknownKeys.add(key), this.#zone);
-    if (!('id' in point)) return this.#refuse(place, point);
+    if (!('id' in point)) return point;
     const columns = columnsOf(point);
     const bytes = columns.record.renderedLength;
-    if (bytes > MAX_RECORD_BYTES) {
-      const reason = `has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
-      return this.#refuse(place, [{ field: 'record', reason }]);
-    }
-    return this.#put(this.#blocks.add(columns), place);
+    if (bytes <= MAX_RECORD_BYTES) return columns;
+    const reason = `has ${bytes} bytes as JSON, at most ${MAX_RECORD_BYTES} are allowed`;
+    return [{ field: 'record', reason }];
   }
 
-  /** Adds rows; returns the pieces whose blocks are full. */
-  addAll(rows: Iterable<Row>): Piece[] {
-    const pieces: Piece[] = [];
-    for (const row of rows) {
-      const piece = this.add(row);
-      if (piece !== undefined) pieces.push(piece);
-    }
-    return pieces;
-  }
-
-  /** Invalid records since the last piece. */
-  get invalid(): number {
-    return this.#now.invalid;
+  get isLarge(): boolean {
+    return this.#blocks.hasFull || this.#now.invalid > INVALID_OF_PIECE;
   }
 
   /** What was added since the last piece. */
   take(): Piece {
-    return this.#pieceOf(this.#blocks.take());
-  }
-
-  #refuse(place: number, problems: readonly Problem[]): undefined {
-    const now = this.#now;
-    now.invalid++;
-    if (now.problems.length < MAX_SHOWN) now.problems.push([place, problems]);
-  }
-
-  /** Notes the place of a point that was added. `full` is the block before, had it no room. */
-  #put(full: PointBlock | undefined, place: number): Piece | undefined {
-    const piece = full && this.#pieceOf(full);
-    this.#now.places.push(place);
-    return piece;
-  }
-
-  #pieceOf(block: PointBlock | undefined): Piece {
     const { places, unknownKeys, ...others } = this.#now;
     this.#now = beginPiece();
-    const unknown = unknownKeys.counts();
-    return { block, places: Float64Array.from(places), unknownKeys: unknown, ...others };
+    return {
+      blocks: this.#blocks.take(),
+      places: Float64Array.from(places),
+      unknownKeys: unknownKeys.counts(),
+      ...others,
+    };
   }
 }
 

@@ -2,24 +2,15 @@ import type { Worker } from 'node:worker_threads';
 import { type Offer, startThread } from '../../model/calls.js';
 import { joinedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
-import { memoryOfBlock } from '../block.js';
 import { JSON_FORM } from './canonical.js';
 import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
-import { type Piece, PieceBuilder } from './piece.js';
+import { memoryOfPiece, type Piece, PieceBuilder } from './piece.js';
 import { MAX_RAW_BYTES, type Row } from './row.js';
 
-export interface ReadThreads {
-  readonly threads: number;
-  /** The name of the time zone of times without an offset. */
-  readonly zone: string;
-  /** Approximate bytes of a batch. */
-  readonly batchBytes?: number;
-}
-
-/** The pieces of a batch. Lines are counted from 1 in the first batch of a file, else from 2. */
-interface ReadBatch {
-  readonly pieces: readonly Piece[];
-  readonly lines: number;
+/** A batch that was read. Lines are counted from 1 in the first batch of a file, else from 2. */
+interface ReadBatch extends Piece {
+  /** By how much the numbers of lines grow with the next batch. */
+  readonly growth: number;
 }
 
 const BATCH_BYTES = 4 * 1024 * 1024;
@@ -63,22 +54,25 @@ export async function* readParts<Part extends readonly unknown[], Read>(
   }
 }
 
-/** Reads lines in threads, a batch at a time; the pieces come in the order of the file. */
+/**
+ * Reads lines in threads, some `batchBytes` at a time; the pieces come in the order of the file.
+ * `zone` is the name of the time zone of times without an offset.
+ */
 export async function* readInThreads(
   chunks: AsyncIterable<Uint8Array>,
-  { threads, zone, batchBytes = BATCH_BYTES }: ReadThreads,
+  zone: string,
+  threads: number,
+  batchBytes: number = BATCH_BYTES,
 ): AsyncGenerator<Piece> {
   const batches = readParts(batchesOf(chunks, batchBytes), threads, () =>
     startThread<Reading>('read', import.meta.url, zone, (_, [bytes]: [Uint8Array]) => [
       bytes.buffer as ArrayBuffer,
     ]),
   );
-  let taken = 0;
-  let before = 0;
-  for await (const { pieces, lines } of batches) {
-    for (const piece of pieces) yield taken === 0 ? piece : movedBy(before - 1, piece);
-    taken++;
-    before += lines;
+  let lines = 0;
+  for await (const { growth, ...piece } of batches) {
+    yield movedBy(lines, piece);
+    lines += growth;
   }
 }
 
@@ -135,27 +129,14 @@ export async function offer(zone: string): Promise<Offer> {
 
   function read(bytes: Uint8Array, isFirst: boolean): ReadBatch {
     // only the first line of a file may have a byte order mark
-    const first = isFirst ? 1 : 2;
-    const lines = new LineSplitter(first, JSON_FORM);
-    const pieces: Piece[] = [];
-    const add = (row: Row): void => {
-      const piece = builder.add(row);
-      if (piece !== undefined) pieces.push(piece);
-    };
+    const lines = new LineSplitter(isFirst ? 1 : 2, JSON_FORM);
+    const add = (row: Row): void => builder.add(row);
     readChunk(lines, bytes, add);
     const last = lines.last();
     const row = last && readLine(last);
     if (row !== undefined) add(row);
-    pieces.push(builder.take());
-    return { pieces, lines: lines.place - first };
+    return { ...builder.take(), growth: lines.place - 2 };
   }
 
-  return [{ read } satisfies Reading, (_, { pieces }: ReadBatch) => memoryOfPieces(pieces)];
-}
-
-/** The memory to be transferred with what a thread has read. */
-export function memoryOfPieces(pieces: readonly Piece[]): ArrayBuffer[] {
-  return pieces.flatMap(({ block, places }) => {
-    return [places.buffer as ArrayBuffer, ...(block === undefined ? [] : memoryOfBlock(block))];
-  });
+  return [{ read } satisfies Reading, (_, piece: ReadBatch) => memoryOfPiece(piece)];
 }

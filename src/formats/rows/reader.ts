@@ -8,8 +8,9 @@ import { readCsv } from './csv.js';
 import { readJson } from './json.js';
 import { readLines } from './lines.js';
 import { readMsgpack } from './msgpack.js';
-import { type Piece, PieceBuilder } from './piece.js';
-import { BrokenRows, ProblemLog, type Row, type RowParser, UnknownKeys } from './row.js';
+import { type Piece, piecesOf } from './piece.js';
+import { readInThreads } from './read-threads.js';
+import { ProblemLog, type RowParser, UnknownKeys } from './row.js';
 import { RowFile } from './row-file.js';
 
 /** Formats whose files are read from front to back. */
@@ -38,8 +39,6 @@ export function nameFile(source: RowFile, error: unknown): unknown {
 
 /** Invalid records beyond the allowed ones that end reading: 0.3 MB of gzip can be 150M lines. */
 const GIVE_UP_AFTER = 100_000;
-/** Invalid records that end a piece without a full block. */
-const INVALID_OF_PIECE = 10_000;
 /** Smaller files are read before threads have started. */
 const LEAST_BYTES_FOR_THREADS = 16 * 1024 * 1024;
 
@@ -74,8 +73,7 @@ export class RowsReader implements SnapshotReader {
   async *blocks(): AsyncGenerator<PointBlock> {
     try {
       for await (const piece of this.#pieces()) {
-        const block = this.#accept(piece);
-        if (block !== undefined) yield block;
+        yield* this.#accept(piece);
         if (this.#problems.invalid > this.#allowed + GIVE_UP_AFTER)
           this.#checkInvalid('the first ');
       }
@@ -90,37 +88,19 @@ export class RowsReader implements SnapshotReader {
   }
 
   async *#pieces(): AsyncGenerator<Piece> {
-    const { threads = 1, onProgress } = this.#options;
-    if (threads > 1 && this.#source.size > LEAST_BYTES_FOR_THREADS) {
-      const given = { threads, zone: this.#zone.name };
-      if (this.format === 'ndjson') {
-        const { readInThreads } = await import('./read-threads.js');
-        return yield* readInThreads(this.#source.chunks(onProgress), given);
-      }
-      if (this.format === 'parquet') {
-        const { readParquetInThreads, RowGroups } = await import('./parquet.js');
-        const groups = new RowGroups(this.#source);
-        if (groups.areForThreads()) {
-          return yield* readParquetInThreads(groups, given, onProgress);
-        }
-      }
-    }
-    const builder = new PieceBuilder(this.#zone);
-    for await (const rows of await this.#rows()) {
-      yield* builder.addAll(rows);
-      if (builder.invalid > INVALID_OF_PIECE) yield builder.take();
-    }
-    yield builder.take();
-  }
-
-  async #rows(): Promise<AsyncGenerator<Row[]>> {
     const { onProgress } = this.#options;
+    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
+    const threads = isLarge ? (this.#options.threads ?? 1) : 1;
     if (this.format === 'parquet') {
       // loaded on demand: few files are of this format
       const { readParquet } = await import('./parquet.js');
-      return readParquet(this.#source, onProgress);
+      return yield* readParquet(this.#source, this.#zone, threads, onProgress);
     }
-    return PARSERS[this.format](this.#source.chunks(onProgress), this.#onPage);
+    const chunks = this.#source.chunks(onProgress);
+    if (this.format === 'ndjson' && threads > 1) {
+      return yield* readInThreads(chunks, this.#zone.name, threads);
+    }
+    yield* piecesOf(PARSERS[this.format](chunks, this.#onPage), this.#zone);
   }
 
   report(): LoadReport {
@@ -148,23 +128,26 @@ export class RowsReader implements SnapshotReader {
     return this.#options.maxInvalid ?? 0;
   }
 
-  /** Counts a piece's problems, and returns its block without points whose id came before. */
-  #accept(piece: Piece): PointBlock | undefined {
-    const { block, places, invalid } = piece;
+  /** Counts a piece's problems, and yields its blocks without points whose id came before. */
+  *#accept(piece: Piece): Generator<PointBlock> {
+    const { blocks, places, invalid } = piece;
     const problems = [...piece.problems];
     this.#problems.count(invalid - problems.length);
     this.#localTimes += piece.localTimes;
     for (const [key, times] of Object.entries(piece.unknownKeys)) this.#unknownKeys.add(key, times);
-    const repeated = new Set<number>();
-    for (let i = 0; i < places.length; i++) {
-      const id = block!.id[i]!;
-      if (this.#ids.add(id)) continue;
-      repeated.add(i);
-      problems.push([places[i]!, [{ field: 'id', reason: `${id} is an earlier record's` }]]);
+    let point = 0;
+    for (const block of blocks) {
+      const repeated = new Set<number>();
+      for (let i = 0; i < block.count; i++, point++) {
+        const id = block.id[i]!;
+        if (this.#ids.add(id)) continue;
+        repeated.add(i);
+        problems.push([places[point]!, [{ field: 'id', reason: `${id} is an earlier record's` }]]);
+      }
+      yield repeated.size === 0 ? block : without(block, repeated);
     }
-    if (repeated.size > 0) problems.sort(([a], [b]) => a - b);
+    problems.sort(([a], [b]) => a - b);
     for (const [place, own] of problems) this.#problems.add(place, own);
-    return repeated.size === 0 ? block : without(block!, repeated);
   }
 
   /** Throws an InputError where too many records are invalid. `read` is 'the first ' or ''. */

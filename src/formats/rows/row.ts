@@ -7,7 +7,7 @@ import type { SnapshotFormat } from '../snapshot.js';
 /** A record as its file has it, a `RenderedPoint`, or why it could not be read. */
 export type Row =
   | { readonly place: number; readonly value: unknown; readonly problem?: never }
-  | { readonly place: number; readonly problem: Problem };
+  | { readonly place: number; readonly value?: never; readonly problem: Problem };
 
 export function problemRow(place: number, reason: string, field = 'record'): Row {
   return { place, problem: { field, reason } };

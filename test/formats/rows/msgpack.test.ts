@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { Packr, pack } from 'msgpackr';
 import { readMsgpack } from '../../../src/formats/rows/msgpack.js';
-import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
+import { PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
 import { brokenBy, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
@@ -74,18 +74,16 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 /** What is read of records, without {@link FOREIGN}, or that the file is broken. */
 async function whatIsRead(content: Uint8Array): Promise<unknown> {
   const builder = new PieceBuilder(zone);
-  let pieces: Piece[];
   try {
-    pieces = builder.addAll(await rowsOf(readMsgpack, content, 1_000));
+    for (const row of await rowsOf(readMsgpack, content, 1_000)) builder.add(row);
   } catch (error) {
     assert.instance(error, BrokenRows);
     return 'broken';
   }
-  pieces.push(builder.take());
-  const points = pieces.flatMap(({ block }) => {
+  const { blocks, problems, unknownKeys } = builder.take();
+  const points = blocks.flatMap(({ id, lat, lon, createdAt, modifiedAt, length, records }) => {
     let end = 0;
-    return Array.from(block?.id ?? [], (id, i) => {
-      const { lat, lon, createdAt, modifiedAt, length, records } = block!;
+    return Array.from(id, (id, i) => {
       const record = Buffer.from(records.subarray(end, end + length[i]!)).toString('latin1');
       end += length[i]!;
       return [id, lat[i], lon[i], createdAt[i], modifiedAt[i], record];
@@ -93,8 +91,8 @@ async function whatIsRead(content: Uint8Array): Promise<unknown> {
   });
   return {
     points: points.filter(([id]) => id !== FOREIGN.id),
-    problems: pieces.flatMap(({ problems }) => problems.map(([, own]) => own)),
-    unknown: pieces.map(({ unknownKeys }) => unknownKeys),
+    problems: problems.map(([, own]) => own),
+    unknown: unknownKeys,
   };
 }
 

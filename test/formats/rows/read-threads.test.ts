@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
-import { RowGroups, readParquet, readParquetInThreads } from '../../../src/formats/rows/parquet.js';
+import { RowGroups, readParquet } from '../../../src/formats/rows/parquet.js';
 import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { readInThreads } from '../../../src/formats/rows/read-threads.js';
 import { nameFile } from '../../../src/formats/rows/reader.js';
@@ -20,7 +20,7 @@ const zone = await openTimeZone(ZONE);
 
 /** The points of all pieces with their places, and all problems. */
 function said(pieces: readonly Piece[]): object {
-  const blocks = pieces.flatMap(({ block }) => block ?? []);
+  const blocks = pieces.flatMap((piece) => piece.blocks);
   return {
     ids: blocks.flatMap(({ id }) => [...id]),
     records: Buffer.concat(blocks.map(({ records }) => records)).toString(),
@@ -47,9 +47,11 @@ async function bothWays(text: string, random: Random): Promise<[object, object]>
   for await (const rows of readLines(cut(text, random))) {
     for (const row of rows) builder.add(row);
   }
-  const options = { threads: 2, zone: ZONE, batchBytes: 1 + random.int(3_000) };
+  const batchBytes = 1 + random.int(3_000);
   const pieces: Piece[] = [];
-  for await (const piece of readInThreads(cut(text, random), options)) pieces.push(piece);
+  for await (const piece of readInThreads(cut(text, random), ZONE, 2, batchBytes)) {
+    pieces.push(piece);
+  }
   return [said([builder.take()]), said(pieces)];
 }
 
@@ -105,8 +107,7 @@ test('threads end when nobody reads on', async () => {
     for (;;) yield lines;
   };
   let pieces = 0;
-  const options = { threads: 2, zone: ZONE, batchBytes: 1 };
-  for await (const _ of readInThreads(chunks(), options)) {
+  for await (const _ of readInThreads(chunks(), ZONE, 2, 1)) {
     pieces++;
     if (pieces === 5) break;
   }
@@ -119,19 +120,14 @@ function parquetFile(bytes: Uint8Array): string {
   return path;
 }
 
-async function inThreads(groups: RowGroups): Promise<Piece[]> {
+async function piecesOf(file: RowFile, threads: number): Promise<Piece[]> {
   const pieces: Piece[] = [];
-  const given = { threads: 3, zone: ZONE };
-  for await (const piece of readParquetInThreads(groups, given)) pieces.push(piece);
+  for await (const piece of readParquet(file, zone, threads)) pieces.push(piece);
   return pieces;
 }
 
-async function byOne(path: string): Promise<Piece[]> {
-  const builder = new PieceBuilder(zone);
-  const pieces: Piece[] = [];
-  for await (const rows of readParquet(new RowFile(path))) pieces.push(...builder.addAll(rows));
-  return [...pieces, builder.take()];
-}
+const byOne = (path: string): Promise<Piece[]> => piecesOf(new RowFile(path), 1);
+const inThreads = (path: string): Promise<Piece[]> => piecesOf(new RowFile(path), 3);
 
 const RECORDS = fixtureRecords(700).map((record, i) => {
   const others = [{}, { lat: '100' }, { created_at: '2024-05-01T12:00:00' }][i % 3];
@@ -141,10 +137,7 @@ const RECORDS = fixtureRecords(700).map((record, i) => {
 test('threads read row groups as one does', async () => {
   for (const rowGroupSize of [90, 1_000]) {
     const path = parquetFile(parquetOf(RECORDS, { rowGroupSize }));
-    const [one, several] = [
-      said(await byOne(path)),
-      said(await inThreads(new RowGroups(new RowFile(path)))),
-    ];
+    const [one, several] = [said(await byOne(path)), said(await inThreads(path))];
     assert.equal(several, one, `groups of ${rowGroupSize}`);
     assert.ok((one as { invalid: number }).invalid > 200);
   }
@@ -155,10 +148,7 @@ test('a damaged row group breaks a file by the same words, and the file is named
   const middle = bytes.length >> 1;
   bytes.fill(0xff, middle, middle + 200);
   const path = parquetFile(bytes);
-  const [one, several] = [
-    await failure(byOne(path)),
-    await failure(inThreads(new RowGroups(new RowFile(path)))),
-  ];
+  const [one, several] = [await failure(byOne(path)), await failure(inThreads(path))];
   assert.match(one.message, /^row group \d, column/);
   const source = new RowFile(path);
   const named = [one, several].map((error) => nameFile(source, error) as Error);
@@ -171,9 +161,9 @@ test('threads read the file that was opened, whatever has its name by then', asy
   const [old, young] = [RECORDS.slice(0, 300), RECORDS.slice(300)];
   const path = parquetFile(parquetOf(old, { rowGroupSize: 90 }));
   const expected = said(await byOne(path));
-  const groups = new RowGroups(new RowFile(path));
+  const file = new RowFile(path);
   renameSync(parquetFile(parquetOf(young, { rowGroupSize: 90 })), path);
-  assert.equal(said(await inThreads(groups)), expected);
+  assert.equal(said(await piecesOf(file, 3)), expected);
 });
 
 test('a disk that fails in a thread is no fault of the file', () => {
