@@ -3,7 +3,6 @@ import {
   chmodSync,
   chownSync,
   closeSync,
-  fsync,
   fsyncSync,
   lstatSync,
   openSync,
@@ -20,7 +19,6 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { InputError } from '../model/quote.js';
 
 export function unreadable(path: string, error: unknown): InputError {
@@ -120,10 +118,6 @@ function hasEnded(pid: number): boolean {
   }
 }
 
-const flush = promisify(fsync);
-
-const ANYBODY = 0o666;
-
 /**
  * Writes a file so that its name stands for the old content or the whole new one, even through a
  * power cut: `write` fills a temporary file in the same folder, which takes the name once it is on
@@ -143,22 +137,16 @@ export async function writeAtomically<T>(
   const folder = dirname(target);
   removeLeftovers(folder);
   const temporary = temporaryIn(folder);
-  let fd: number;
-  try {
-    fd = openSync(temporary, 'wx', old === undefined ? ANYBODY : old.mode & 0o777);
-  } catch (error) {
+  const file = await open(temporary, 'wx', old && old.mode & 0o777).catch((error) => {
     throw unwritable(path, folder, error);
-  }
-  let open = true;
+  });
   try {
-    const result = await write(fd);
+    const result = await write(file.fd);
     signal?.throwIfAborted();
     try {
       if (old !== undefined) keepRights(temporary, old);
-      await flush(fd);
-      // the descriptor is gone even where closing fails
-      open = false;
-      closeSync(fd);
+      await file.sync();
+      await file.close();
       signal?.throwIfAborted();
       renameSync(temporary, target);
       flushFolder(folder);
@@ -167,7 +155,8 @@ export async function writeAtomically<T>(
     }
     return result;
   } catch (error) {
-    if (open) closeSync(fd);
+    // of no effect where it is closed already
+    await file.close();
     rmSync(temporary, { force: true });
     // what `write` reads may fail, too: only a failed write is explained
     throw (error as NodeJS.ErrnoException).syscall === 'write'
