@@ -10,6 +10,8 @@ export interface FramePlace {
   readonly position: number;
   readonly length: number;
   readonly crc: number;
+  /** Behind the frame. */
+  readonly end: number;
 }
 
 export interface Frame extends FramePlace {
@@ -41,20 +43,19 @@ export class FrameFile extends InputFile {
   place(position: number, end: number, limit: number): FramePlace {
     if (position + FRAME_OVERHEAD > end) throw this.broken(position, 'a frame is cut short');
     const length = this.#uint32(position);
-    if (length > limit || position + FRAME_OVERHEAD + length > end) {
-      const room = Math.min(limit, end - position - FRAME_OVERHEAD);
+    const room = Math.min(limit, end - position - FRAME_OVERHEAD);
+    if (length > room) {
       throw this.broken(position, `a frame claims ${length} bytes where at most ${room} can be`);
     }
-    return { position, length, crc: this.#uint32(position + UINT32_BYTES + length) };
+    const crc = this.#uint32(position + UINT32_BYTES + length);
+    return { position, length, crc, end: position + length + FRAME_OVERHEAD };
   }
 
   frame(place: FramePlace): Frame {
     const bytes = this.read(place.position, place.length + FRAME_OVERHEAD);
-    const object = bytes.subarray(UINT32_BYTES, UINT32_BYTES + place.length);
-    const length = uint32At(bytes, 0);
-    const crc = uint32At(bytes, UINT32_BYTES + place.length);
+    const object = bytes.subarray(UINT32_BYTES, -UINT32_BYTES);
     const computed = crc32(object);
-    if (computed !== place.crc || length !== place.length || crc !== place.crc) {
+    if (computed !== place.crc) {
       throw this.broken(
         place.position,
         `the checksum is ${hex(computed)}, expected ${hex(place.crc)}: the file is damaged ` +
@@ -69,22 +70,14 @@ export class FrameFile extends InputFile {
   }
 
   #uint32(position: number): number {
-    const value = uint32At(this.read(position, UINT32_BYTES), 0);
-    if (value === undefined) throw this.broken(position, 'expected a uint32 between two frames');
-    return value;
+    const bytes = this.read(position, UINT32_BYTES);
+    if (bytes[0] === UINT32_MARK) return bytes.readUInt32BE(1);
+    throw this.broken(position, 'expected a uint32 between two frames');
   }
-}
-
-export function frameBytes(place: FramePlace): number {
-  return place.length + FRAME_OVERHEAD;
 }
 
 export function failAt(file: FrameFile, place: FramePlace): (reason: string) => InputError {
   return (reason) => file.broken(place.position, reason);
-}
-
-function uint32At(bytes: Buffer, offset: number): number | undefined {
-  return bytes[offset] === UINT32_MARK ? bytes.readUInt32BE(offset + 1) : undefined;
 }
 
 function hex(value: number): string {

@@ -36,14 +36,7 @@ import {
   MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_BYTES,
 } from './format.js';
-import {
-  beginsNative,
-  type Frame,
-  FrameFile,
-  type FramePlace,
-  failAt,
-  frameBytes,
-} from './frame-file.js';
+import { beginsNative, type Frame, FrameFile, type FramePlace, failAt } from './frame-file.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
@@ -148,9 +141,8 @@ export class NativeReader implements TwoPassReader {
   /** The records of a block, valid until more is read. */
   #recordsAt(place: RecordsPlace): Uint8Array {
     const { object } = this.#file.frame(place);
-    const records = decodeRecords(object, place.size, place.lengths, failAt(this.#file, place));
-    this.#advance(frameBytes(place));
-    return records;
+    this.#advance(place);
+    return decodeRecords(object, place.size, place.lengths, failAt(this.#file, place));
   }
 
   /** Reads all frames but those of records, of which it yields the places. */
@@ -159,16 +151,14 @@ export class NativeReader implements TwoPassReader {
     this.#columnsDone = this.#recordsDone = false;
     this.#records = [];
     this.#notifications = [];
-    this.#bytesRead = 0;
-    this.#advance(MAGIC.length + frameBytes(headerPlace));
+    this.#bytesRead = MAGIC.length;
+    this.#advance(headerPlace);
     let crcs = addCrc(0, headerPlace.crc);
     let points = 0;
     let blocksEnded = false;
-    let position = MAGIC.length + frameBytes(headerPlace);
-    while (position < footerPlace.position) {
-      const frame = this.#file.frame(
-        this.#file.place(position, footerPlace.position, MAX_MAP_BYTES),
-      );
+    let { end } = headerPlace;
+    while (end < footerPlace.position) {
+      const frame = this.#file.frame(this.#file.place(end, footerPlace.position, MAX_MAP_BYTES));
       const fail = failAt(this.#file, frame);
       const fields = decodeMap(frame.object, fail);
       if (fields['type'] === 'notifications') {
@@ -179,14 +169,14 @@ export class NativeReader implements TwoPassReader {
         const shown = typeof type === 'string' ? cut(type) : show(type);
         throw fail(`a frame of type ${shown} has no place here`);
       }
-      position += frameBytes(frame);
+      end = frame.end;
       crcs = addCrc(crcs, frame.crc);
-      this.#advance(frameBytes(frame));
+      this.#advance(frame);
       if (blocksEnded) continue;
 
       const columns = readColumns(fields, this.#records.length, fail, take);
       // overwrites the memory of `fields`
-      const place = this.#file.place(position, footerPlace.position, MAX_RECORDS_BYTES);
+      const place = this.#file.place(end, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
         throw failAt(this.#file, place)('these records do not belong to the columns before them');
       }
@@ -194,13 +184,13 @@ export class NativeReader implements TwoPassReader {
       const lengths = columns.block.length.slice();
       const records = { ...place, size: columns.recordsSize, lengths };
       this.#records.push(records);
-      position += frameBytes(place);
+      end = place.end;
       crcs = addCrc(crcs, place.crc);
       points += columns.block.count;
       yield [columns.block, records];
     }
     this.#checkTotals(points, crcs);
-    this.#advance(frameBytes(footerPlace));
+    this.#advance(footerPlace);
     this.#columnsDone = true;
   }
 
@@ -222,8 +212,8 @@ export class NativeReader implements TwoPassReader {
     }
   }
 
-  #advance(bytes: number): void {
-    this.#bytesRead += bytes;
+  #advance({ position, end }: FramePlace): void {
+    this.#bytesRead += end - position;
     this.#onProgress?.(this.#bytesRead, this.#file.size);
   }
 }
@@ -251,7 +241,7 @@ function readEnds(file: FrameFile): Ends {
   const header = readHeader(decodeMap(headerFrame.object, failHeader), failHeader);
   const hash = createHash('sha256').update(headerFrame.bytes);
 
-  const footerFrame = findFooter(file, MAGIC.length + frameBytes(headerPlace));
+  const footerFrame = findFooter(file, headerPlace.end);
   const failFooter = failAt(file, footerFrame);
   const footer = readFooter(decodeMap(footerFrame.object, failFooter), failFooter);
   if (footer.points !== header.count) {
@@ -263,19 +253,15 @@ function readEnds(file: FrameFile): Ends {
   if (header.count * LEAST_POINT_BYTES > file.size) {
     throw failHeader(`${header.count} points cannot be in a file of ${file.size} bytes`);
   }
-  const { position, length, crc } = footerFrame;
   const digest = hash.update(footerFrame.bytes).digest('hex');
-  return { header, footer, headerPlace, footerPlace: { position, length, crc }, digest };
+  return { header, footer, headerPlace, footerPlace: footerFrame, digest };
 }
 
 function findFooter(file: FrameFile, from: number): Frame {
   try {
-    const place = file.place(
-      Math.max(from, file.size - FOOTER_FRAME_BYTES),
-      file.size,
-      FOOTER_FRAME_BYTES,
-    );
-    if (place.position + frameBytes(place) === file.size) return file.frame(place);
+    const position = Math.max(from, file.size - FOOTER_FRAME_BYTES);
+    const place = file.place(position, file.size, FOOTER_FRAME_BYTES);
+    if (place.end === file.size) return file.frame(place);
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
   }
