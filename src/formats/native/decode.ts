@@ -156,16 +156,12 @@ export function readNotifications(fields: JsonObject, fail: Fail): readonly Noti
   if (!Array.isArray(items) || items.length > MAX_FRAME_NOTIFICATIONS) {
     throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
   }
-  return items.map((item: unknown, index) =>
-    checkNotification(item, (reason) => fail(`notification ${index} of the frame: ${reason}`)),
-  );
-}
-
-function checkNotification(item: unknown, fail: Fail): Notification {
-  const result = readNotification(item, { complete: true });
-  if ('id' in result) return result;
-  const [{ field, reason }] = result as readonly [Problem];
-  throw fail(`${field} ${reason}`);
+  return items.map((item: unknown, index) => {
+    const result = readNotification(item, { complete: true });
+    if ('id' in result) return result;
+    const [{ field, reason }] = result as readonly [Problem];
+    throw fail(`notification ${index} of the frame: ${field} ${reason}`);
+  });
 }
 
 /**
