@@ -56,7 +56,7 @@ test('rows become a native file that verifies, the same one each time', async ()
   assert.match(printed, /^packed .*rows.ndjson \(ndjson\) into .*out.waypost\n/);
   assert.match(printed, /3 points, 0 notifications, 1 block\n/);
   assert.match(printed, /MB read, .* MB written in .* s: .*MB\/s, .* points\/s$/);
-  const reader = openNative(output, {});
+  const reader = openNative(output, {})!;
   assert.is(reader.origin, 'waypost pack, from rows.ndjson');
   reader.close();
   assert.is(await verify(output, { print() {} }), 0);

@@ -40,7 +40,7 @@ test('standard input is packed as a file is', async () => {
   const [sameBlocks, same] = await readOnePass(fromInput);
   assert.equal(sameBlocks, blocks);
   assert.is(same.points, report.points);
-  const reader = openNative(fromInput, {});
+  const reader = openNative(fromInput, {})!;
   assert.is(reader.origin, 'waypost pack, from standard input');
   reader.close();
   // a native snapshot can come that way, too

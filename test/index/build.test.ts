@@ -57,7 +57,7 @@ async function load(name: string, ordered: readonly Note[], starts: readonly num
     path,
     blocks.map((block) => blockOf(block.map(pointOf))),
   );
-  const reader = openNative(path, {});
+  const reader = openNative(path, {})!;
   const built = await buildDataset(reader, how);
   reader.close();
   return built;
@@ -114,7 +114,7 @@ test('a build of a broken file leaves no thread behind', async () => {
   const threads = (): number => readdirSync('/proc/self/task').length;
   const before = existsSync('/proc/self/task') ? threads() : 0;
   for (let i = 0; i < 3; i++) {
-    const reader = openNative(path, {});
+    const reader = openNative(path, {})!;
     const error = await buildDataset(reader, { inParallel: true }).then(() => '', String);
     assert.match(error, /broken at byte/);
     reader.close();

@@ -2,9 +2,16 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pack } from 'msgpackr';
 import { Random } from '../../src/cli/generate/random.js';
-import { openNative } from '../../src/formats/native/read.js';
 import { InputError } from '../../src/model/quote.js';
-import { frame, framesOf, readInPlace, refused, uint32, withSample } from '../support/native.js';
+import {
+  frame,
+  framesOf,
+  openPacked,
+  readInPlace,
+  refused,
+  uint32,
+  withSample,
+} from '../support/native.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
 test('a truncated file is refused by its two ends alone', () =>
@@ -12,7 +19,7 @@ test('a truncated file is refused by its two ends alone', () =>
     for (let length = 0; length < bytes.length; length++) {
       await refused(path, bytes.subarray(0, length), `cut at ${length}`);
       assert.throws(
-        () => openNative(path, {}),
+        () => openPacked(path),
         (error: unknown) => error instanceof InputError,
       );
     }
@@ -117,8 +124,8 @@ test('other files are refused, by name', async () => {
   const folder = makeFolder();
   const path = join(folder, 'x.waypost');
   await refused(path, Buffer.alloc(0), 'empty', /no native snapshot/);
-  await refused(path, Buffer.from('{"id":1}\n'), 'text', /does not begin with "waypost"/);
-  await refused(path, Buffer.alloc(5000, 0xce), 'marks', /does not begin/);
+  await refused(path, Buffer.from('{"id":1}\n'), 'text', /no native snapshot/);
+  await refused(path, Buffer.alloc(5000, 0xce), 'marks', /no native snapshot/);
   const magic = Buffer.from('a7776179706f7374', 'hex');
   await refused(path, magic, 'the magic alone');
   await refused(path, Buffer.concat([magic, uint32(5)]), 'a length');

@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import { Packr, pack, Unpackr } from 'msgpackr';
 import * as assert from 'uvu/assert';
 import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
-import { openNative } from '../../src/formats/native/read.js';
+import { type NativeReader, openNative } from '../../src/formats/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
 import { storePoint } from '../../src/formats/record-layout.js';
 import type { LoadReport, SnapshotReader, Watermark } from '../../src/formats/snapshot.js';
@@ -59,8 +59,15 @@ export function writeNative(
   }
 }
 
+/** Throws an InputError for what is no native file, too. */
+export function openPacked(path: string): NativeReader {
+  const reader = openNative(path, {});
+  if (reader === undefined) throw new InputError(`${path}: no native snapshot`);
+  return reader;
+}
+
 export async function readOnePass(path: string): Promise<[PointBlock[], LoadReport]> {
-  return contentsOf(openNative(path, {}));
+  return contentsOf(openPacked(path));
 }
 
 /** Reads everything and closes the reader. */
@@ -82,7 +89,7 @@ function copyColumns(block: ColumnBlock): ColumnBlock {
 
 /** Reads a native file as builds do: the records in place, two pieces a block. */
 export function readInPlace(path: string): [PointBlock[], LoadReport] {
-  const reader = openNative(path, {});
+  const reader = openPacked(path);
   try {
     const blocks = Array.from(reader.columns(), (block) => {
       const size = block.length.reduce((sum, length) => sum + length, 0);

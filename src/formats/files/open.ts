@@ -4,19 +4,18 @@ import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
-import { isNative } from '../native/frame-file.js';
 import { openNative } from '../native/read.js';
 import { MAX_CHECKSUM_BYTES, type ReadOptions, type SnapshotReader } from '../snapshot.js';
 
 /** Opens a snapshot file of any format. Throws an InputError where there is none. */
 export async function openSnapshot(path: string, options: ReadOptions): Promise<SnapshotReader> {
   // native files need no parsers of rows, which take long to load
-  if (isNative(path)) return openNative(path, options);
+  const native = openNative(path, options);
+  if (native !== undefined) return native;
   const { RowsReader } = await import('../rows/reader.js');
   const { detectFormat } = await import('../rows/detect.js');
   const format = await detectFormat(path);
-  // the file has changed meanwhile
-  if (format === 'native') return openNative(path, options);
+  if (format === 'native') throw new InputError(`${path}: it changed while it was read`);
   return new RowsReader(path, format, options, await openTimeZone(options.timeZone));
 }
 
@@ -32,8 +31,8 @@ export async function contentDigest(
   path: string,
   isWanted: (digest: string) => boolean = () => true,
 ): Promise<string> {
-  if (!isNative(path)) return fileDigest(path);
   const reader = openNative(path, {});
+  if (reader === undefined) return fileDigest(path);
   try {
     if (!isWanted(reader.digest)) return reader.digest;
     for await (const _ of reader.blocks());

@@ -24,6 +24,10 @@ export interface Frame extends FramePlace {
 export class FrameFile extends InputFile {
   #scratch = Buffer.allocUnsafeSlow(0);
 
+  isNative(): boolean {
+    return this.size >= MAGIC.length && this.read(0, MAGIC.length).equals(MAGIC);
+  }
+
   /** Reads exactly `length` bytes, in memory that the next read reuses. */
   read(position: number, length: number): Buffer {
     if (this.#scratch.length < length) {
@@ -82,18 +86,4 @@ export function failAt(file: FrameFile, place: FramePlace): (reason: string) => 
 
 function hex(value: number): string {
   return value.toString(16).padStart(8, '0');
-}
-
-/** Whether a file is a native snapshot. Throws an InputError where it cannot be read. */
-export function isNative(path: string): boolean {
-  const file = new FrameFile(path);
-  try {
-    return beginsNative(file);
-  } finally {
-    file.close();
-  }
-}
-
-export function beginsNative(file: FrameFile): boolean {
-  return file.size >= MAGIC.length && file.read(0, MAGIC.length).equals(MAGIC);
 }

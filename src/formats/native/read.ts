@@ -36,22 +36,25 @@ import {
   MAX_NOTIFICATIONS_BYTES,
   MAX_RECORDS_BYTES,
 } from './format.js';
-import { beginsNative, type Frame, FrameFile, type FramePlace, failAt } from './frame-file.js';
+import { type Frame, FrameFile, type FramePlace, failAt } from './frame-file.js';
 
 const MAX_MAP_BYTES = Math.max(MAX_COLUMNS_BYTES, MAX_NOTIFICATIONS_BYTES);
 
 /**
- * Opens a native snapshot and checks its header and footer: one cut short is refused at once. All
- * reading is synchronous. Throws an InputError for whatever is wrong, whatever `maxInvalid` is.
+ * Opens a native snapshot and checks its header and footer: one cut short is refused at once.
+ * Undefined for a file that is none. All reading is synchronous. Throws an InputError for whatever
+ * is wrong, whatever `maxInvalid` is.
  */
-export function openNative(path: string, options: ReadOptions): NativeReader {
+export function openNative(path: string, options: ReadOptions): NativeReader | undefined {
   const file = new FrameFile(path);
   try {
-    return new NativeReader(file, readEnds(file), options.onProgress);
+    if (file.isNative()) return new NativeReader(file, readEnds(file), options.onProgress);
   } catch (error) {
     file.close();
     throw error;
   }
+  file.close();
+  return undefined;
 }
 
 interface RecordsPlace extends FramePlace {
@@ -232,9 +235,6 @@ interface Ends {
 
 /** Throws an InputError where the file is cut short or of another version. */
 function readEnds(file: FrameFile): Ends {
-  if (!beginsNative(file)) {
-    throw new InputError(`${file.path}: no native snapshot: it does not begin with "waypost"`);
-  }
   const headerPlace = file.place(MAGIC.length, file.size, MAX_HEADER_BYTES);
   const failHeader = failAt(file, headerPlace);
   const headerFrame = file.frame(headerPlace);

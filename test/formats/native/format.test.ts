@@ -198,7 +198,7 @@ test('progress grows to the whole file, in one pass and in two', async () => {
       assert.is(total, bytes);
       seen = read;
     },
-  });
+  })!;
   for await (const _ of reader.blocks());
   assert.is(seen, bytes);
   seen = 0;
@@ -212,7 +212,7 @@ test('progress grows to the whole file, in one pass and in two', async () => {
 test('the report is there once everything has been read', async () => {
   const path = join(makeFolder(), 'r.waypost');
   writeNative(path, [blockOf([point({ id: 1 })])]);
-  const reader = openNative(path, {});
+  const reader = openNative(path, {})!;
   assert.is(reader.count, 1);
   assert.is(reader.origin, 'a test');
   assert.throws(() => reader.report(), /read to its end/);
@@ -239,7 +239,7 @@ test('a file that changes between the passes is noticed', async () => {
     () => truncateSync(path, bytes.length - 100),
   ]) {
     writeFileSync(path, bytes);
-    const reader = openNative(path, {});
+    const reader = openNative(path, {})!;
     for (const _ of reader.columns());
     change();
     assert.throws(
