@@ -3,7 +3,7 @@ import { MAGIC, type SnapshotFormat } from '../snapshot.js';
 import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
-import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, withoutBom } from './row.js';
+import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, utf8Of, withoutBom } from './row.js';
 import { RowFile } from './row-file.js';
 
 /** Enough to find the list of a JSON document, and the first line of most files. */
@@ -95,7 +95,7 @@ function headerLine(text: Uint8Array): Uint8Array {
 
 /** What a first line that looks like a header lacks. */
 function headerHint(line: Uint8Array): string {
-  if (EXCEL_SEPARATOR.test(textOf(line) ?? '')) {
+  if (EXCEL_SEPARATOR.test(utf8Of(line) ?? '')) {
     return '; the first line is for Excel only: remove it';
   }
   const foreign = foreignSeparator(line);
@@ -164,27 +164,23 @@ function trimStart(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start);
 }
 
+/** Characters that an error shows of a file. */
+const SHOWN = 40;
+
 function describe(head: Uint8Array): string {
-  const start = head.subarray(0, 40);
+  const start = head.subarray(0, SHOWN);
   const latin = Buffer.from(start).toString('latin1');
   const known = OTHERS.find(([text]) => latin.startsWith(text));
   if (known !== undefined) return known[1];
   if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
   const line = headerLine(head);
-  const text = textOf(line) === undefined ? undefined : textOf(start);
-  if (text !== undefined) return `the text ${quote(text)}`;
+  if (utf8Of(line) !== undefined) {
+    const text = Buffer.from(head.subarray(0, 4 * SHOWN)).toString();
+    return `the text ${quote(text.slice(0, SHOWN))}`;
+  }
   // no control characters: text of an older encoding
   if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
     return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';
   }
   return `the bytes ${Buffer.from(start.subarray(0, 8)).toString('hex')}`;
-}
-
-/** The text, without a character that is cut off at its end; undefined for what is no UTF-8. */
-function textOf(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: true });
-  } catch {
-    return undefined;
-  }
 }
