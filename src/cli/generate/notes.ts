@@ -1,6 +1,6 @@
 import type { Point } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
-import { createdAt, helsinkiTime, isIn2023, modifiedAt, place, UNIT } from './places.js';
+import { createdAt, helsinkiTime, modifiedAt, place, START_OF_2023, UNIT } from './places.js';
 import { cumulative, Permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
@@ -28,7 +28,7 @@ function inventPoint(random: Random, id: number): Point {
   const createdText = helsinkiTime(created);
   return {
     id,
-    status: isIn2023(created) && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
+    status: created >= START_OF_2023 && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
     comment: comment(random, country),
     image: random.chance(0.17) ? image(random, id) : undefined,
     lat: (lat / UNIT).toFixed(8),

@@ -119,7 +119,8 @@ function weights(cities: readonly City[]): number[] {
 const DAY = 86_400;
 const FIRST_DAY = Date.UTC(2020, 0, 1) / 1000 / DAY;
 const DAYS = Date.UTC(2024, 0, 1) / 1000 / DAY - FIRST_DAY;
-const START_OF_2023 = Date.UTC(2023, 0, 1) * 1000;
+/** Points are of 2020 to 2023, and most of the open ones of its last year. */
+export const START_OF_2023: Microseconds = Date.UTC(2023, 0, 1) * 1000;
 
 /** The export time of generated files: later than anything in them. */
 export const EXPORTED_AT: number = Date.UTC(2024, 3, 1);
@@ -148,11 +149,6 @@ export function modifiedAt(random: Random, created: Microseconds): Microseconds 
   const share = random.next();
   const seconds = 1 + Math.floor(share * share * share * (90 * DAY - 2));
   return (Math.floor(created / 1e6) + seconds) * 1e6 + fraction(random);
-}
-
-/** True in UTC's 2023 and so in Helsinki's too, whose clocks are ahead. */
-export function isIn2023(created: Microseconds): boolean {
-  return created >= START_OF_2023;
 }
 
 export function helsinkiTime(micros: Microseconds): Timestamp {
