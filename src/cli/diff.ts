@@ -35,9 +35,7 @@ const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
   const differences = new Differences(options);
-  const before = new Hashes();
-  const old = await readRecords(first, options, (id, record) => before.add(id, record));
-  before.sort();
+  const [before, old] = await readHashes(first, options);
   const states = new Uint8Array(before.ids.length);
   let came = 0;
   const now = await readRecords(second, options, (id, record) => {
@@ -133,34 +131,35 @@ class Differences {
   }
 }
 
-/** Ids and 48 bits of a hash of each record, found by id once they are sorted. */
+/** The ids of a file, ascending, and 48 bits of a hash of each record. */
 class Hashes {
-  readonly ids: number[] = [];
-  readonly #hashes: number[] = [];
-  /** The ids, ascending, and where each was added. */
-  #sorted = new Float64Array(0);
-  #places = new Uint32Array(0);
+  readonly ids: Float64Array;
+  readonly #hashes: Float64Array;
 
-  add(id: number, record: Uint8Array): void {
-    this.ids.push(id);
-    this.#hashes.push(hashOf(record));
+  constructor(ids: readonly number[], hashes: readonly number[]) {
+    const order = Uint32Array.from(ids.keys()).sort((a, b) => ids[a]! - ids[b]!);
+    this.ids = Float64Array.from(order, (place) => ids[place]!);
+    this.#hashes = Float64Array.from(order, (place) => hashes[place]!);
   }
 
-  sort(): void {
-    const { ids } = this;
-    this.#places = Uint32Array.from(ids.keys()).sort((a, b) => ids[a]! - ids[b]!);
-    this.#sorted = Float64Array.from(this.#places, (place) => ids[place]!);
-  }
-
-  /** The place where an id was added; -1 where it was not. */
+  /** The place of an id; -1 where there is none. */
   find(id: number): number {
-    const at = lowerBound(this.#sorted, id);
-    return this.#sorted[at] === id ? this.#places[at]! : -1;
+    const at = lowerBound(this.ids, id);
+    return this.ids[at] === id ? at : -1;
   }
 
   has(place: number, record: Uint8Array): boolean {
     return this.#hashes[place] === hashOf(record);
   }
+}
+
+async function readHashes(path: string, options: DiffOptions): Promise<[Hashes, LoadReport]> {
+  const [ids, hashes]: [number[], number[]] = [[], []];
+  const report = await readRecords(path, options, (id, record) => {
+    ids.push(id);
+    hashes.push(hashOf(record));
+  });
+  return [new Hashes(ids, hashes), report];
 }
 
 function hashOf(record: Uint8Array): number {
