@@ -32,25 +32,26 @@ export async function* readParquet(
 ): AsyncGenerator<Piece> {
   await source.hash();
   const groups = new RowGroups(source);
+  const endOfGroup = (index: number): void => onProgress(groups.endOf(index), source.size);
   if (threads > 1 && groups.areForThreads()) {
     const given = { path: source.path, fd: source.fd, zone: zone.name } satisfies Given;
-    const indexes = Array.from(groups.rows.keys(), (index) => [index] as const);
+    const indexes = Array.from({ length: groups.count }, (_, index) => [index] as const);
     const start = () => startThread<Reading>('read', import.meta.url, given);
     let index = 0;
     for await (const piece of readParts(indexes, threads, start)) {
       yield piece;
-      onProgress(groups.endOf(index++), source.size);
+      endOfGroup(index++);
     }
   } else {
-    yield* piecesOf(rowsOf(groups, onProgress), zone);
+    yield* piecesOf(rowsOf(groups, endOfGroup), zone);
   }
   onProgress(source.size, source.size);
 }
 
-function* rowsOf(groups: RowGroups, onProgress: Progress): Generator<Row[]> {
-  for (const index of groups.rows.keys()) {
+function* rowsOf(groups: RowGroups, onEnd: (index: number) => void): Generator<Row[]> {
+  for (let index = 0; index < groups.count; index++) {
     yield* groups.rowsOf(index);
-    onProgress(groups.endOf(index), groups.source.size);
+    onEnd(index);
   }
 }
 
@@ -80,9 +81,8 @@ const MOST_KEPT = { rows: 2 * MAX_BLOCK_POINTS, bytes: 64 * 1024 * 1024 } as con
 
 /** The row groups of a file. */
 export class RowGroups {
-  readonly source: RowFile;
-  /** Of each group. */
-  readonly rows: readonly number[];
+  readonly count: number;
+  readonly #source: RowFile;
   readonly #file: ParquetFile;
   /** Records before each group. */
   readonly #before: readonly number[];
@@ -91,12 +91,12 @@ export class RowGroups {
 
   /** Reads the metadata. Throws {@link BrokenRows}. */
   constructor(source: RowFile) {
-    this.source = source;
+    this.#source = source;
     this.#file = readParquetFile(source);
-    this.rows = this.#file.groups.map(({ rows }) => rows);
+    this.count = this.#file.groups.length;
     this.#left = MAX_EXPANSION * source.size + FREE_EXPANSION;
     let all = 0;
-    this.#before = this.rows.map((rows) => {
+    this.#before = this.#file.groups.map(({ rows }) => {
       all += rows;
       return all - rows;
     });
@@ -105,16 +105,45 @@ export class RowGroups {
     }
   }
 
+  /** The records of a group, whose first one has the next number behind the group before. */
   *rowsOf(index: number): Generator<Row[]> {
-    const announced = this.rows[index]!;
+    const { columns, unknown, groups } = this.#file;
+    const { rows: announced, chunks } = groups[index]!;
     // pyarrow writes an empty row group for an empty table
     if (announced === 0) return;
-    let count = 0;
-    const spend = (bytes: number): void => this.#spend(bytes);
-    for (const rows of readGroup(this.source, this.#file, spend, index, this.#before[index]!)) {
-      count += rows.length;
-      yield rows;
+    const before = this.#before[index]!;
+    let row = before;
+    let now: Column | undefined;
+    try {
+      const all = columns.map((column) => {
+        now = column;
+        const chunk = chunks[column.index];
+        if (chunk === undefined) throw new BrokenRows('its pages are not in this file');
+        return new Values(column, readPages(this.#source, column, chunk, this.#spend));
+      });
+      for (;;) {
+        let count = BATCH;
+        for (const values of all) {
+          now = values.column;
+          count = Math.min(count, values.fill());
+        }
+        if (count === 0) break;
+        const rows: Row[] = [];
+        for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, this.#spend));
+        yield rows;
+      }
+      for (const values of all) {
+        now = values.column;
+        if (values.fill() > 0) throw new BrokenRows('has more values than others have');
+      }
+    } catch (error) {
+      if (error instanceof InputError) throw error;
+      const column = now === undefined ? '' : `, column "${now.name}"`;
+      throw new BrokenRows(
+        `row group ${index + 1}${column}, at record ${row + 1}: ${(error as Error).message}`,
+      );
     }
+    const count = row - before;
     if (count !== announced) {
       throw new BrokenRows(`row group ${index + 1} has ${count} rows, and announces ${announced}`);
     }
@@ -137,19 +166,17 @@ export class RowGroups {
   endOf(index: number): number {
     const { columns, groups } = this.#file;
     const ends = columns.map((column) => groups[index]!.chunks[column.index]?.to ?? 0);
-    return Math.min(Math.max(...ends), this.source.size - 1);
+    return Math.min(Math.max(...ends), this.#source.size - 1);
   }
 
-  #spend(bytes: number): void {
+  /** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
+  readonly #spend = (bytes: number): void => {
     this.#left -= bytes;
     if (this.#left < 0) {
       throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
     }
-  }
+  };
 }
-
-/** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
-type Spend = (bytes: number) => void;
 
 /** The values of a column in a row group, read page by page. */
 class Values {
@@ -183,52 +210,11 @@ class Values {
   }
 }
 
-/** The records of the row group `index`, the first of them number `place` + 1. */
-function* readGroup(
-  source: RowFile,
-  { columns, unknown, groups }: ParquetFile,
-  spend: Spend,
-  index: number,
-  place: number,
-): Generator<Row[]> {
-  let row = place;
-  let now: Column | undefined;
-  try {
-    const all = columns.map((column) => {
-      now = column;
-      const chunk = groups[index]!.chunks[column.index];
-      if (chunk === undefined) throw new BrokenRows('its pages are not in this file');
-      return new Values(column, readPages(source, column, chunk, spend));
-    });
-    for (;;) {
-      let count = BATCH;
-      for (const values of all) {
-        now = values.column;
-        count = Math.min(count, values.fill());
-      }
-      if (count === 0) break;
-      const rows: Row[] = [];
-      for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, spend));
-      yield rows;
-    }
-    for (const values of all) {
-      now = values.column;
-      if (values.fill() > 0) throw new BrokenRows('has more values than others have');
-    }
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    const column = now === undefined ? '' : `, column "${now.name}"`;
-    throw new BrokenRows(
-      `row group ${index + 1}${column}, at record ${row + 1}: ${(error as Error).message}`,
-    );
-  }
-}
-
 function readRow(
   place: number,
   columns: readonly Values[],
   unknown: readonly string[],
-  spend: Spend,
+  spend: (bytes: number) => void,
 ): Row {
   const value: Record<string, unknown> = {};
   let problem: Row['problem'];
