@@ -44,14 +44,15 @@ export class LineSplitter {
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
-  #place: number;
+  /** The number of the next line. */
+  place: number;
   #innerLines = 0;
   /** The state in a CSV field; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
   /** `place` is the number of the first line. */
   constructor(place: number = 1, form?: Form) {
-    this.#place = place;
+    this.place = place;
     this.form = form;
   }
 
@@ -61,11 +62,6 @@ export class LineSplitter {
     this.#at = 0;
     if (chunk.length === 0) return;
     this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
-  }
-
-  /** The number of the next line. */
-  get place(): number {
-    return this.#place;
   }
 
   /** The next line; undefined where the chunk has no more. */
@@ -91,7 +87,7 @@ export class LineSplitter {
     const point = end < 0 ? undefined : readText(this.form, this.#text, this.#at, end);
     if (point === undefined) return undefined;
     this.#at = end + 1;
-    this.#place += 1;
+    this.place += 1;
     return point;
   }
 
@@ -115,14 +111,14 @@ export class LineSplitter {
   }
 
   #take(): RawRecord {
-    const place = this.#place;
+    const place = this.place;
     let bytes: Uint8Array | undefined;
     if (this.#size <= MAX_RAW_BYTES) {
       bytes = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
       if (place === 1) bytes = withoutBom(bytes);
       if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);
     }
-    this.#place += this.#innerLines + (this.#end === RECORD_SEPARATOR ? 0 : 1);
+    this.place += this.#innerLines + (this.#end === RECORD_SEPARATOR ? 0 : 1);
     this.#innerLines = 0;
     this.#parts = [];
     this.#size = 0;
@@ -199,10 +195,7 @@ export function readLine({ place, bytes }: RawRecord): Row | undefined {
   const point = readRendered(bytes) ?? readRenderedFeature(bytes);
   if (point !== undefined) return { place, value: point };
   const text = utf8Of(bytes);
-  return text === undefined ? problemRow(place, NOT_UTF8) : parse(place, text);
-}
-
-function parse(place: number, text: string): Row {
+  if (text === undefined) return problemRow(place, NOT_UTF8);
   let value: unknown;
   try {
     value = JSON.parse(text);

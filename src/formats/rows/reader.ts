@@ -47,15 +47,13 @@ export class RowsReader implements SnapshotReader {
   readonly format: RowFormat | 'parquet';
   readonly #source: RowFile;
   readonly #options: ReadOptions;
+  readonly #allowed: number;
   readonly #zone: TimeZone;
   #localTimes = 0;
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
   #page: string | undefined;
-  readonly #onPage = (why: string): void => {
-    this.#page = why;
-  };
   #isComplete = false;
 
   /**
@@ -66,6 +64,7 @@ export class RowsReader implements SnapshotReader {
     this.#source = new RowFile(path);
     this.format = format;
     this.#options = options;
+    this.#allowed = options.maxInvalid ?? 0;
     this.#zone = zone;
     this.#problems = new ProblemLog(format);
   }
@@ -100,7 +99,10 @@ export class RowsReader implements SnapshotReader {
     if (this.format === 'ndjson' && threads > 1) {
       return yield* readInThreads(chunks, this.#zone.name, threads);
     }
-    yield* piecesOf(PARSERS[this.format](chunks, this.#onPage), this.#zone);
+    const rows = PARSERS[this.format](chunks, (why) => {
+      this.#page = why;
+    });
+    yield* piecesOf(rows, this.#zone);
   }
 
   report(): LoadReport {
@@ -124,15 +126,11 @@ export class RowsReader implements SnapshotReader {
     this.#source.close();
   }
 
-  get #allowed(): number {
-    return this.#options.maxInvalid ?? 0;
-  }
-
   /** Counts a piece's problems, and yields its blocks without points whose id came before. */
   *#accept(piece: Piece): Generator<PointBlock> {
     const { blocks, places, invalid } = piece;
     const problems = [...piece.problems];
-    this.#problems.count(invalid - problems.length);
+    this.#problems.invalid += invalid - problems.length;
     this.#localTimes += piece.localTimes;
     for (const [key, times] of Object.entries(piece.unknownKeys)) this.#unknownKeys.add(key, times);
     let point = 0;

@@ -76,24 +76,15 @@ export const MAX_SHOWN = 10;
 export class ProblemLog {
   /** The place of each of the first invalid records, then all that is wrong with it. */
   readonly first: string[] = [];
-  #invalid = 0;
+  invalid = 0;
   readonly #unit: 'line' | 'record';
 
   constructor(format: SnapshotFormat) {
     this.#unit = format === 'ndjson' || format === 'csv' ? 'line' : 'record';
   }
 
-  get invalid(): number {
-    return this.#invalid;
-  }
-
-  /** Counts invalid records without their problems. */
-  count(invalid: number): void {
-    this.#invalid += invalid;
-  }
-
   add(place: number, problems: readonly Problem[]): void {
-    this.#invalid += 1;
+    this.invalid += 1;
     if (this.first.length === MAX_SHOWN) return;
     const texts = problems.map(({ field, reason }) => `${field}: ${reason}`);
     this.first.push(`${this.#unit} ${place}: ${texts.join('; ')}`);
