@@ -178,9 +178,8 @@ function valuesOf(record: StoredRecord): string[] {
 type Visit = (id: number, record: StoredRecord, lon: Degrees, lat: Degrees) => void | Promise<void>;
 
 async function readRecords(path: string, options: DiffOptions, visit: Visit): Promise<LoadReport> {
-  const { maxInvalid = 0, timeZone } = options;
   const bar = startProgress(`Reading ${basename(path)}`, options);
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress: bar.update });
+  const reader = await openSnapshot(path, { ...options, onProgress: bar.update });
   try {
     for await (const { count, id, lon, lat, length, records } of reader.blocks()) {
       let end = 0;

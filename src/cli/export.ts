@@ -114,9 +114,8 @@ async function load(
   further: JournaledPoints | undefined,
   options: ExportOptions,
 ): Promise<[Export, LoadReport]> {
-  const { maxInvalid = 0, timeZone } = options;
   const bar = startProgress('Loading', options);
-  const reader = await openSnapshot(path, { maxInvalid, timeZone, onProgress: bar.update });
+  const reader = await openSnapshot(path, { ...options, onProgress: bar.update });
   try {
     // without posts a native file is read straight to its place
     const source: SnapshotReader =
