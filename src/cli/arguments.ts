@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { createWriteStream, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
@@ -129,20 +129,13 @@ export async function withInput<T>(
   const remove = (): void => rmSync(path, { force: true });
   process.once('exit', remove);
   try {
-    // snapshots may not be for every user of the machine
-    const fd = openSync(path, 'wx', OWNER_ONLY);
-    try {
-      await pipeline(
-        // not mentioned earlier: it would keep the process alive
-        stdin ?? process.stdin,
-        async (chunks: AsyncIterable<Uint8Array>) => {
-          for await (const chunk of chunks) writeAll(fd, chunk);
-        },
-        signal === undefined ? {} : { signal },
-      );
-    } finally {
-      closeSync(fd);
-    }
+    await pipeline(
+      // not mentioned earlier: it would keep the process alive
+      stdin ?? process.stdin,
+      // snapshots may not be for every user of the machine
+      createWriteStream(path, { flags: 'wx', mode: OWNER_ONLY }),
+      signal === undefined ? {} : { signal },
+    );
     return await run(path, 'standard input');
   } catch (error) {
     signal?.throwIfAborted();

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type PackOptions, packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
 import { openNative } from '../../src/formats/native/read.js';
@@ -87,9 +88,9 @@ test('nobody else may read the file that standard input is copied to', async () 
   const folder = makeFolder();
   const modes: number[] = [];
   const stdin = Readable.from(
-    (function* () {
+    (async function* () {
       yield readFileSync(ROWS);
-      // by now the first chunk has been copied
+      while (readdirSync(folder).length === 0) await delay(1);
       for (const name of readdirSync(folder)) modes.push(statSync(join(folder, name)).mode & 0o777);
     })(),
     { highWaterMark: 1 },
