@@ -66,36 +66,26 @@ async function packFile(
   output: string,
   options: PackOptions,
 ): Promise<void> {
-  const { timeZone, stdout = process.stdout } = options;
+  const { stdout = process.stdout, notifications: extra } = options;
   if (output === STANDARD && stdout.isTTY === true) {
     throw new InputError(
       'A native snapshot is nothing for a terminal: send it to a file or a pipe.',
     );
   }
   const started = performance.now();
+  const notifications = extra === undefined ? extra : await readNotifications(extra, options);
+  const further = await postsBeside(input, options.journal);
   const bar = startProgress('Packing', options);
-  let reader: SnapshotReader | undefined;
-  let bytesRead = 0;
+  const reading = { ...options, threads: availableParallelism(), onProgress: bar.update };
+  const reader = await openSnapshot(input, reading);
   try {
-    const { notifications: path } = options;
-    const notifications = path === undefined ? path : await readNotifications(path, { timeZone });
-    const further = await postsBeside(input, options.journal);
-    reader = await openSnapshot(input, {
-      maxInvalid: options.maxInvalid ?? 0,
-      timeZone,
-      threads: availableParallelism(),
-      onProgress(read, total) {
-        bytesRead = read;
-        bar.update(read, total);
-      },
-    });
-    const source = reader;
-    const watermark = further?.watermark ?? options.journalThrough ?? source.watermark;
+    const bytesRead = statSync(input).size;
+    const watermark = further?.watermark ?? options.journalThrough ?? reader.watermark;
     const [report, totals] = await writeOutput(output, options, async (to) => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
-      const blocks = await read(input, source, further, options);
+      const blocks = await read(input, reader, further, options);
       bar.stop();
-      const report = source.report();
+      const report = reader.report();
       // posts alone make a good snapshot, too
       const allowEmpty = options.allowEmpty || (further?.latest ?? 0) > 0;
       requireWhole(input, report, { allowEmpty });
@@ -104,7 +94,6 @@ async function packFile(
       const unseen = notifications ?? report.notifications;
       return [report, await writeSorted(to, labels, blocks, unseen, options)] as const;
     });
-    bar.stop();
     const seconds = (performance.now() - started) / 1000;
     const rate = `${megabytes(bytesRead / seconds)}/s`;
     const lines = [
@@ -119,7 +108,7 @@ async function packFile(
     tell(lines, output, options);
   } finally {
     bar.stop();
-    reader?.close();
+    reader.close();
   }
 }
 
