@@ -26,7 +26,13 @@ const BATCH_POINTS = 256;
  */
 export async function generateSnapshot(options: GenerateOptions): Promise<void> {
   const { points, out } = options;
-  const write = writerOf(out);
+  const write = /\.waypost$/i.test(out) ? writeNative : writeLines;
+  if (!/\.(waypost|ndjson)$/i.test(out)) {
+    throw new InputError(
+      `${out}: the name must end with .waypost for a native snapshot, or with .ndjson for one ` +
+        'record a line',
+    );
+  }
   const bar = startProgress('Generating', options, countPoints);
   const started = performance.now();
   try {
@@ -60,9 +66,8 @@ async function* batches(
 }
 
 type Batches = AsyncIterable<readonly Point[]>;
-/** Returns how many bytes were written. */
-type Write = (output: Output, batches: Batches, options: GenerateOptions) => Promise<number>;
 
+/** Returns how many bytes were written. */
 async function writeNative(
   output: Output,
   batches: Batches,
@@ -89,14 +94,4 @@ async function writeLines({ put }: Output, batches: Batches): Promise<number> {
     bytes += lines.length;
   }
   return bytes;
-}
-
-function writerOf(out: string): Write {
-  const name = out.toLowerCase();
-  if (name.endsWith('.waypost')) return writeNative;
-  if (name.endsWith('.ndjson')) return writeLines;
-  throw new InputError(
-    `${out}: the name must end with .waypost for a native snapshot, or with .ndjson for one ` +
-      'record a line',
-  );
 }
