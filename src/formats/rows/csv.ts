@@ -89,7 +89,7 @@ function readCsvRecord({ place, bytes }: RawRecord, { separator, names }: CsvHea
 
 const SEPARATORS = [',', ';', '\t'] as const;
 /** Separators that are named in errors. */
-const FOREIGN_SEPARATORS = ['|', '^', '~', ':', ' '] as const;
+export const FOREIGN_SEPARATORS: readonly string[] = ['|', '^', '~', ':', ' '];
 export const REQUIRED: readonly string[] = ['id', 'lat', 'lon', 'created_at'];
 
 export const MAX_COLUMNS = 1000;
@@ -125,12 +125,6 @@ export function readHeader(
     if (header.missing.length < least) best = header;
   }
   return best;
-}
-
-/** The separator of a line that is a header, but for a separator that is not read. */
-export function foreignSeparator(line: Uint8Array): string | undefined {
-  const header = readHeader(line, FOREIGN_SEPARATORS);
-  return header?.missing.length === 0 ? header.separator : undefined;
 }
 
 /** Finds a column for each field: by its exact name, else in any case, else by another name. */

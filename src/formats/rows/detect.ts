@@ -1,6 +1,6 @@
 import { InputError, quote } from '../../model/quote.js';
 import { MAGIC, type SnapshotFormat } from '../snapshot.js';
-import { foreignSeparator, REQUIRED, readHeader } from './csv.js';
+import { FOREIGN_SEPARATORS, REQUIRED, readHeader } from './csv.js';
 import { JsonDocument } from './json-document.js';
 import { RECORD_SEPARATOR } from './lines.js';
 import { BrokenRows, isBlank, isSpace, MAX_RAW_BYTES, utf8Of, withoutBom } from './row.js';
@@ -98,9 +98,9 @@ function headerHint(line: Uint8Array): string {
   if (EXCEL_SEPARATOR.test(utf8Of(line) ?? '')) {
     return '; the first line is for Excel only: remove it';
   }
-  const foreign = foreignSeparator(line);
-  if (foreign !== undefined) {
-    return `; the columns are separated by ${quote(foreign)}: take commas, semicolons or tabs`;
+  const foreign = readHeader(line, FOREIGN_SEPARATORS);
+  if (foreign?.missing.length === 0) {
+    return `; the columns are separated by ${quote(foreign.separator)}: take commas, semicolons or tabs`;
   }
   const { names = [], missing = [] } = readHeader(line) ?? {};
   return names.length < 2 ? '' : `; as a header this one lacks ${missing.join(', ')}`;
