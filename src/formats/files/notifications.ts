@@ -14,7 +14,7 @@ import type { ReadOptions } from '../snapshot.js';
  */
 export async function readNotifications(
   path: string,
-  { onProgress, timeZone }: ReadOptions = {},
+  { timeZone }: Pick<ReadOptions, 'timeZone'> = {},
 ): Promise<Notification[]> {
   const zone = await openTimeZone(timeZone);
   const format = await detectFormat(path);
@@ -29,7 +29,7 @@ export async function readNotifications(
   const ids = new IdSet();
   const notifications: Notification[] = [];
   try {
-    for await (const rows of PARSERS[format](source.chunks(onProgress))) {
+    for await (const rows of PARSERS[format](source.chunks())) {
       for (const row of rows) {
         const result =
           row.problem === undefined

@@ -34,7 +34,7 @@ export async function* readParquet(
   const groups = new RowGroups(source);
   const endOfGroup = (index: number): void => onProgress(groups.endOf(index), source.size);
   if (threads > 1 && groups.areForThreads()) {
-    const given = { path: source.path, fd: source.fd, zone: zone.name } satisfies Given;
+    const given = [source.path, source.fd, zone.name] satisfies Given;
     const indexes = Array.from({ length: groups.count }, (_, index) => [index] as const);
     const start = () => startThread<Reading>('read', import.meta.url, given);
     let index = 0;
@@ -55,16 +55,11 @@ function* rowsOf(groups: RowGroups, onEnd: (index: number) => void): Generator<R
   }
 }
 
-interface Given {
-  readonly path: string;
-  readonly fd: number;
-  readonly zone: string;
-}
-
+type Given = readonly [path: string, fd: number, zone: string];
 type Reading = PartReader<readonly [index: number], Piece>;
 
 /** The functions of a thread that reads row groups. */
-export async function offer({ path, fd, zone }: Given): Promise<Offer> {
+export async function offer([path, fd, zone]: Given): Promise<Offer> {
   const groups = new RowGroups(new RowFile(path, fd));
   const builder = new PieceBuilder(await openTimeZone(zone));
 
