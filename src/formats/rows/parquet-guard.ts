@@ -137,7 +137,8 @@ export function checkPage(
     if (!(size >= 0 && from + size <= page.length)) {
       throw new BrokenRows('the levels of a page lead behind its end');
     }
-    const width = bitWidth(largest);
+    // bits of the numbers up to the largest
+    const width = 32 - Math.clz32(largest);
     if (largest > 0 && checkRuns(page, from, from + size, width, count) < count) {
       throw new BrokenRows('a page has fewer levels than values');
     }
@@ -213,9 +214,4 @@ function checkDeltas(page: Uint8Array, from: number, encoding: string, count: nu
 function lengthAt(page: Uint8Array, at: number): number {
   if (at + 4 > page.length) throw new BrokenRows('a page ends before its levels');
   return viewOf(page).getUint32(at, true);
-}
-
-/** Bits of the numbers up to this one. */
-function bitWidth(largest: number): number {
-  return 32 - Math.clz32(largest);
 }
