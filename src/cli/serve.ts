@@ -46,10 +46,7 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
  * must, also as the first process of a container. `obey` takes the server once it runs; `close`
  * ends it as a signal does.
  */
-function takeSignals(logger: Logger): {
-  obey(server: RunningServer): void;
-  close(signal: string): Promise<void>;
-} {
+function takeSignals(logger: Logger) {
   let running: RunningServer | undefined;
   let isClosing = false;
   const close = async (signal: string): Promise<void> => {
@@ -65,7 +62,7 @@ function takeSignals(logger: Logger): {
   process.on('SIGHUP', () => void running?.look(false));
   return {
     close,
-    obey(server) {
+    obey(server: RunningServer): void {
       running = server;
     },
   };
