@@ -30,12 +30,12 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
   function finish(
     { reply, sender, key, onKept }: Job,
     { work, state }: Made,
-    { format, etag, coding, lines }: AnswerHead,
+    { format, contentType, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
   ): void {
     // named one by one: a spread costs a microsecond
-    const answer = { format, etag, coding, lines, body, work };
+    const answer = { format, contentType, etag, coding, lines, body, work };
     if (key !== undefined) {
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }

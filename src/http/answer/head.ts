@@ -9,9 +9,11 @@ interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
   readonly isWeak?: boolean;
 }
 
-/** An answer before its body is made. */
+/** An answer before its body is made: plain values, which threads send each other. */
 export interface AnswerHead {
-  readonly format: HeadFormat;
+  /** The name of its format. */
+  readonly format: string;
+  readonly contentType: string;
   readonly etag: string;
   readonly coding: Coding | undefined;
   /** Header lines, each with its line end. */
@@ -45,8 +47,9 @@ export class Heads {
   /** `content` tells the answer from all others of its snapshot and format. */
   of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead {
     const lines = lasts ? this.#linesFor(state, format, FOR_EVER) : this.#linesOf(state, format);
-    const etag = `${format.isWeak === true ? 'W/' : ''}"${state.snapshot}-${format.name}-${content}"`;
-    return { format, etag, coding: undefined, lines };
+    const { name, contentType, isWeak } = format;
+    const etag = `${isWeak === true ? 'W/' : ''}"${state.snapshot}-${name}-${content}"`;
+    return { format: name, contentType, etag, coding: undefined, lines };
   }
 
   shared({ headers, contentType }: HeadFormat): Readonly<Record<string, string>> {
@@ -78,8 +81,9 @@ export class Heads {
   }
 }
 
-export function codedHead({ format, etag, lines }: AnswerHead, coding: Coding): AnswerHead {
-  return { format, etag: `${etag.slice(0, -1)}-${coding}"`, coding, lines };
+export function codedHead(head: AnswerHead, coding: Coding): AnswerHead {
+  const { format, contentType, etag, lines } = head;
+  return { format, contentType, etag: `${etag.slice(0, -1)}-${coding}"`, coding, lines };
 }
 
 export function bodilessLines({ etag, lines }: AnswerHead): string {
@@ -87,9 +91,9 @@ export function bodilessLines({ etag, lines }: AnswerHead): string {
 }
 
 /** Without Content-Length, which stands behind these lines where it is known. */
-export function linesWithBody({ etag, lines, coding, format }: AnswerHead): string {
+export function linesWithBody({ etag, lines, coding, contentType }: AnswerHead): string {
   const coded = coding === undefined ? '' : `Content-Encoding: ${coding}\r\n`;
-  return `ETag: ${etag}\r\n${lines}${coded}Content-Type: ${format.contentType}\r\n`;
+  return `ETag: ${etag}\r\n${lines}${coded}Content-Type: ${contentType}\r\n`;
 }
 
 export interface Dependence extends Pick<Facts, 'isPersonal' | 'isFile'> {

@@ -106,7 +106,7 @@ export function createPipeline(context: Context): Pipeline {
       const { reply } = job;
       const { socket } = reply.request.raw;
       try {
-        const made = await askSlowLane(context.slowLane, question, formats, socket);
+        const made = await askSlowLane(context.slowLane, question, socket);
         if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
         delivery.send(made, { ...job, memory: FRESH_MEMORY });
       } catch (error) {

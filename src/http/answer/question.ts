@@ -67,7 +67,8 @@ export interface ExportPiece {
 }
 
 export interface LanePage {
-  readonly heads: readonly Omit<AnswerHead, 'format'>[];
+  /** The answers that the client may get: compressed, where it may be, then as it is. */
+  readonly heads: readonly AnswerHead[];
   readonly body: Uint8Array<ArrayBuffer>;
   readonly work: QueryWork | undefined;
   /** May be newer than the state that was asked for. */
@@ -150,19 +151,15 @@ export function matchBeside(
   return rows.length === 0 ? undefined : { delta: delta!, rows };
 }
 
-export interface Made {
-  /** The answers that the client may get: compressed, where it may be, then as it is. */
-  readonly heads: readonly AnswerHead[];
+export interface Made extends LanePage {
   readonly body: Buffer<ArrayBuffer>;
-  readonly work: QueryWork | undefined;
-  readonly state: State;
 }
 
 interface Means {
   readonly budget: Budget;
   readonly memory: BodyMemory;
-  /** Whether the client has one of these answers already. */
-  isKnown(heads: readonly AnswerHead[]): boolean;
+  /** Whether the client has one of these answers already; absent where that is not known here. */
+  readonly isKnown?: (heads: readonly AnswerHead[]) => boolean;
 }
 
 /** Undefined where the client has it already. Throws what its view and the budget throw. */
@@ -197,7 +194,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const page = view.find(question.wanted as Wanted, asked, served, budget, format);
     if (page instanceof Uint8Array) {
       const named = headsOf(question, state, hashBytes([page]));
-      if (isKnown(named)) return undefined;
+      if (isKnown?.(named)) return undefined;
       const body = memory.take(page.length);
       body.set(page);
       return { heads: named, body, work: undefined, state };
@@ -206,13 +203,13 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     let early: readonly AnswerHead[] | undefined;
     if (format.isPart) early = [];
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
-    if (early !== undefined && isKnown(early)) return undefined;
+    if (early !== undefined && isKnown?.(early)) return undefined;
     // a page shows the headers that programs get
     const headers = isNamedByBody ? heads.shared(JSON_FORMAT) : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes([body]));
-    if (early === undefined && isKnown(named)) {
+    if (early === undefined && isKnown?.(named)) {
       memory.give(body);
       return undefined;
     }

@@ -38,7 +38,7 @@ export class Sender {
   sendKnown(reply: FastifyReply, state: Named, heads: readonly AnswerHead[]): boolean {
     const known = judge(reply.request.raw.headers, state, heads);
     if (known === undefined) return false;
-    this.write(reply, 304, known.format.name, bodilessLines(known));
+    this.write(reply, 304, known.format, bodilessLines(known));
     return true;
   }
 
@@ -46,14 +46,14 @@ export class Sender {
   send(reply: FastifyReply, answer: Answer, onSent?: () => void, isKept = false): void {
     const { format, body } = answer;
     if (body.length === 0) {
-      this.write(reply, 204, format.name, bodilessLines(answer), undefined, onSent);
+      this.write(reply, 204, format, bodilessLines(answer), undefined, onSent);
       return;
     }
     let lines = `${linesWithBody(answer)}Content-Length: ${body.length}\r\n`;
     if (reply.request.raw.headers[TIMING_HEADER] !== undefined) {
       lines += timingLine(reply.request, isKept, answer.work);
     }
-    this.write(reply, 200, format.name, lines, body, onSent);
+    this.write(reply, 200, format, lines, body, onSent);
   }
 
   /**

@@ -6,7 +6,7 @@ import { sharedArray } from '../../model/memory.js';
 import { inTime } from '../../model/turns.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
-import { type Format, FRESH_MEMORY } from '../formats/representation.js';
+import { FRESH_MEMORY } from '../formats/representation.js';
 import { exportEnded, tookTooLong } from '../request/http-error.js';
 import type {
   ExportBegin,
@@ -27,7 +27,6 @@ const LONGEST_MS = 10_000;
 export async function askSlowLane(
   lane: SlowLane,
   question: Omit<PageQuestion, 'ended'>,
-  formats: readonly Format[],
   socket: Socket,
 ): Promise<Made> {
   const ended = sharedArray(Int32Array, 1);
@@ -40,10 +39,9 @@ export async function askSlowLane(
   socket.on('close', end);
   try {
     const made = await inTime(LONGEST_MS, lane.ask({ ...question, ended }), late);
+    // a buffer that comes from another thread is a plain array
     const { buffer, byteOffset, byteLength } = made.body;
-    const body = Buffer.from(buffer, byteOffset, byteLength);
-    const format = formats[question.format]!;
-    return { ...made, body, heads: made.heads.map((head) => ({ ...head, format })) };
+    return { ...made, body: Buffer.from(buffer, byteOffset, byteLength) };
   } finally {
     socket.off('close', end);
   }
@@ -59,14 +57,7 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
   const isSame = question.generation === identityOf(generation);
   const served = { generation, state: isSame ? question.state : generation.state() };
   const budget = new Budget(AT_ONCE, () => giveUpFor(question));
-  const means = { budget, memory: FRESH_MEMORY, isKnown: () => false };
-  const { heads, body, work, state } = make(question, served, means)!;
-  return {
-    heads: heads.map(({ format: _, ...head }) => head),
-    body: new Uint8Array(body.buffer, body.byteOffset, body.length),
-    work,
-    state,
-  };
+  return make(question, served, { budget, memory: FRESH_MEMORY })!;
 }
 
 function giveUpFor(waited: Waited): void {

@@ -148,7 +148,6 @@ function createLineMaker(
 ): (batch: Batch, read: ReadQuestion, memory: BodyMemory) => Buffer | Promise<Buffer> {
   const view = batchView(context);
   const make = createMake(context, view);
-  const isKnown = (): boolean => false;
 
   function errorLine({ request: { id } }: Batch, thrown: unknown): Buffer {
     const error = isHttpError(thrown) ? thrown : internalError();
@@ -164,7 +163,7 @@ function createLineMaker(
     const { socket } = request.raw;
     const wanted = { ...question, state, client, generation: identityOf(generation) };
     const ask = (parts?: GenerationParts): Promise<Made> =>
-      askSlowLane(context.slowLane, { ...wanted, parts }, view.formats, socket);
+      askSlowLane(context.slowLane, { ...wanted, parts }, socket);
     const made = await ask();
     return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
   }
@@ -176,7 +175,7 @@ function createLineMaker(
       const wanted = view.read(asked);
       const target = BATCH_PATH;
       question = { view: view.name, wanted, asked, target, format: 0, coding: undefined, name: '' };
-      const means = { budget: new Budget(QUESTION_COST), memory, isKnown };
+      const means = { budget: new Budget(QUESTION_COST), memory };
       return make(question, batch.served, means)!.body;
     } catch (error) {
       if (error !== EXCEEDED) return errorLine(batch, error);

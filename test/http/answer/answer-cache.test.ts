@@ -7,18 +7,11 @@ import {
   Joins,
 } from '../../../src/http/answer/answer-cache.js';
 import type { Answer } from '../../../src/http/answer/sender.js';
-import { JSON_FORMAT } from '../../../src/http/formats/json-format.js';
 import { assert, test } from '../../support/uvu.js';
 
 function answer(bytes: number): Answer {
   const body = Buffer.alloc(bytes);
-  const made = {
-    format: JSON_FORMAT,
-    etag: '',
-    coding: undefined,
-    lines: '',
-  };
-  return { ...made, body };
+  return { format: 'json', contentType: '', etag: '', coding: undefined, lines: '', body };
 }
 
 function key(target: string, hash = 5): AnswerKey {
