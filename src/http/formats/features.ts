@@ -19,19 +19,18 @@ export const GEOJSON: Format = {
   parameter: 'geojson',
   mediaType: GEOJSON_TYPE,
   contentType: GEOJSON_TYPE,
-  encode: (page, exchange) => encodeFeatures(page, exchange, page.list && listLinks(page.list)),
+  encode: encodeFeatures,
 };
 
 function encodeFeatures(
-  { list, records, keys }: Page,
+  { list, records, keys, related = [] }: Page,
   exchange: Exchange,
-  links?: readonly Link[],
 ): Buffer<ArrayBuffer> {
   // addresses are ASCII without quotes or backslashes
-  const texts = links?.map(
+  const links = [...(list ? listLinks(list) : []), ...related].map(
     ({ rel, type, href }) => `{"rel":"${rel}","type":"${type}","href":"${href}"}`,
   );
-  const member = texts === undefined ? '' : `,"links":[${texts.join(',')}]`;
+  const member = links.length === 0 ? '' : `,"links":[${links.join(',')}]`;
   if (list === undefined) {
     const room = FEATURE_ROOM + member.length;
     return writeBody(records, createFeatureWriter(keys, member), exchange, { room });
@@ -93,15 +92,7 @@ export function createFeatureWriter(
   };
 }
 
-/** GeoJSON with the links that OGC API - Features wants. */
-const ITEMS: Format = {
-  ...GEOJSON,
-  sizeParameter: 'limit',
-  encode(page, exchange) {
-    const links = [...(page.list ? listLinks(page.list) : []), ...(page.related ?? [])];
-    return encodeFeatures(page, exchange, links);
-  },
-};
+const ITEMS: Format = { ...GEOJSON, sizeParameter: 'limit' };
 
 /** The formats of items: clients that ask for JSON get GeoJSON, too. */
 export const ITEMS_FORMATS: readonly Format[] = [
