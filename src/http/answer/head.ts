@@ -4,7 +4,7 @@ import type { Format } from '../formats/representation.js';
 import type { Coding } from '../request/negotiation.js';
 import { canSetHead, setHead } from './node-internals.js';
 
-interface HeadFormat extends Pick<Format, 'name' | 'contentType' | 'headers'> {
+interface HeadFormat extends Pick<Format, 'name' | 'mediaType' | 'contentType' | 'headers'> {
   /** Whether two answers with the same meaning may differ in their bytes, such as in an order. */
   readonly isWeak?: boolean;
 }
@@ -47,14 +47,15 @@ export class Heads {
   /** `content` tells the answer from all others of its snapshot and format. */
   of(state: State, format: HeadFormat, content: string, lasts: boolean): AnswerHead {
     const lines = lasts ? this.#linesFor(state, format, FOR_EVER) : this.#linesOf(state, format);
-    const { name, contentType, isWeak } = format;
+    const { name, mediaType, contentType = mediaType, isWeak } = format;
     const etag = `${isWeak === true ? 'W/' : ''}"${state.snapshot}-${name}-${content}"`;
     return { format: name, contentType, etag, coding: undefined, lines };
   }
 
-  shared({ headers, contentType }: HeadFormat): Readonly<Record<string, string>> {
+  /** The headers of JSON answers, whatever the state. */
+  get ofJson(): Readonly<Record<string, string>> {
     const caching = { 'Cache-Control': this.#caching };
-    return { ...this.#fixed, ...caching, ...headers, 'Content-Type': contentType };
+    return { ...this.#fixed, ...caching, 'Content-Type': 'application/json' };
   }
 
   #linesOf(state: State, format: HeadFormat): string {

@@ -4,7 +4,6 @@ import type { Budget } from '../../model/budget.js';
 import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
-import { JSON_FORMAT } from '../formats/json-format.js';
 import type { BodyMemory, Format, Page } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
 import { POST_KINDS } from '../request/body.js';
@@ -205,7 +204,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
     if (early !== undefined && isKnown?.(early)) return undefined;
     // a page shows the headers that programs get
-    const headers = isNamedByBody ? heads.shared(JSON_FORMAT) : {};
+    const headers = isNamedByBody ? heads.ofJson : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes([body]));

@@ -18,7 +18,6 @@ export const GEOJSON: Format = {
   name: 'geojson',
   parameter: 'geojson',
   mediaType: GEOJSON_TYPE,
-  contentType: GEOJSON_TYPE,
   encode: encodeFeatures,
 };
 
@@ -97,5 +96,5 @@ const ITEMS: Format = { ...GEOJSON, sizeParameter: 'limit' };
 /** The formats of items: clients that ask for JSON get GeoJSON, too. */
 export const ITEMS_FORMATS: readonly Format[] = [
   ITEMS,
-  { ...ITEMS, parameter: 'json', mediaType: 'application/json' },
+  { ...ITEMS, parameter: 'json', mediaType: 'application/json', contentType: GEOJSON_TYPE },
 ];

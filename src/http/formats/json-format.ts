@@ -8,7 +8,6 @@ export const JSON_FORMAT: Format = {
   name: 'json',
   parameter: 'json',
   mediaType: 'application/json',
-  contentType: 'application/json',
   encode(page, exchange) {
     const { list } = page;
     if (list === undefined) return encodeJson('', page, '', exchange);
@@ -22,7 +21,6 @@ export const LINE_FORMAT: Format = {
   name: 'line',
   isPart: true,
   mediaType: 'application/x-ndjson',
-  contentType: 'application/x-ndjson',
   encode(page, exchange) {
     return encodeJson(`{"count":${page.list!.count},"results":[`, page, ']}\n', exchange);
   },
@@ -62,7 +60,7 @@ export const OPENAPI_30: Format = ofVersion('3.0', 'openapi30');
 
 function ofVersion(version: string, name: string): Format {
   const mediaType = `${MEDIA_TYPE};version=${version}`;
-  return { ...JSON_FORMAT, name, parameter: name, mediaType, contentType: mediaType };
+  return { ...JSON_FORMAT, name, parameter: name, mediaType };
 }
 
 const COMMA = 0x2c;

@@ -93,7 +93,8 @@ export interface Exchange {
 export interface Format extends Offer {
   /** In entity tags and metrics: letters and digits. */
   readonly name: string;
-  readonly contentType: string;
+  /** Where it is another than the media type. */
+  readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** Most bytes that the records of a page may have as JSON; the service may allow less. */
   readonly maxBytes?: number;

@@ -70,7 +70,7 @@ export function sendPage(
     subject === undefined
       ? { ...PLAIN_SUBJECT, crumbs: [HOME] }
       : { ...subject, crumbs: [...subject.crumbs, { label: subject.name, path: pathOf(url!) }] };
-  reply.header('Content-Type', JSON_FORMAT.contentType);
+  reply.header('Content-Type', JSON_FORMAT.mediaType);
   // no id of the request: its length varies, and answers to HEAD tell the length
   const headers = Object.entries(reply.getHeaders()).filter(([name]) => name !== 'x-request-id');
   const shown = {

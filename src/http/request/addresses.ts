@@ -19,12 +19,12 @@ export const CHANGES_PATH = '/changes/points';
 export const EXPORT_PATH = '/export/points.:format';
 /** What {@link EXPORT_PATH} may end with. */
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
-  { name: 'ndjson', contentType: 'application/x-ndjson' },
-  { name: 'geojson', contentType: 'application/geo+json' },
-  { name: 'geojsonl', contentType: 'application/geo+json-seq' },
-  { name: 'csv', contentType: 'text/csv; charset=utf-8' },
-  { name: 'msgpack', contentType: 'application/vnd.msgpack' },
-  { name: 'parquet', contentType: 'application/vnd.apache.parquet', isCompressed: true },
+  { name: 'ndjson', mediaType: 'application/x-ndjson' },
+  { name: 'geojson', mediaType: 'application/geo+json' },
+  { name: 'geojsonl', mediaType: 'application/geo+json-seq' },
+  { name: 'csv', mediaType: 'text/csv; charset=utf-8' },
+  { name: 'msgpack', mediaType: 'application/vnd.msgpack' },
+  { name: 'parquet', mediaType: 'application/vnd.apache.parquet', isCompressed: true },
 ];
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
@@ -52,6 +52,6 @@ export function patternOf(path: string): RegExp {
 interface ExportFormat {
   /** Ends the name of the file, too. */
   readonly name: string;
-  readonly contentType: string;
+  readonly mediaType: string;
   readonly isCompressed?: boolean;
 }

@@ -64,7 +64,7 @@ export function addBatch(app: FastifyInstance, context: Context): void {
   const sender = new Sender(context, 'batch');
   const fixed = {
     ...fixedHeaders(ALLOW_BATCH, { corsOrigin: context.corsOrigin }),
-    ...{ 'Content-Type': LINE_FORMAT.contentType, 'Cache-Control': 'no-store' },
+    ...{ 'Content-Type': LINE_FORMAT.mediaType, 'Cache-Control': 'no-store' },
   };
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<void> {

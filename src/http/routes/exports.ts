@@ -32,9 +32,7 @@ export const EXPORT_ADDRESS: Address = {
   path: EXPORT_PATH,
   title: 'Export',
   description: 'All matches as one file, of one state from the first record to the last.',
-  formats: EXPORT_FORMATS.map(({ name, contentType }) => {
-    return { parameter: name, mediaType: contentType };
-  }),
+  formats: EXPORT_FORMATS.map(({ name, mediaType }) => ({ parameter: name, mediaType })),
   parameters: EXPORT_PARAMETERS,
   pathParameters: parameters('format@export'),
 };

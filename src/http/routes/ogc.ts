@@ -55,8 +55,8 @@ export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown
         description: 'Geolocated notes, by OGC API - Features.',
         links: [
           linkTo('self', selfLink(origin + OGC_PATH, kept)),
-          ...[OPENAPI, OPENAPI_30, JSON_FORMAT].map(({ parameter, contentType }) =>
-            linkTo('service-desc', `${origin}${OGC_API_PATH}?format=${parameter}`, contentType),
+          ...[OPENAPI, OPENAPI_30, JSON_FORMAT].map(({ parameter, mediaType }) =>
+            linkTo('service-desc', `${origin}${OGC_API_PATH}?format=${parameter}`, mediaType),
           ),
           linkTo('service-doc', origin + VIEWER_PATH, 'text/html'),
           linkTo('conformance', origin + CONFORMANCE_PATH),

@@ -88,14 +88,10 @@ export const MVT: Format = {
   name: 'mvt',
   parameter: 'mvt',
   mediaType: 'application/vnd.mapbox-vector-tile',
-  contentType: 'application/vnd.mapbox-vector-tile',
 };
 
 /** Tiles by the two types that clients ask for. */
-const TILE_FORMATS: readonly Format[] = [
-  MVT,
-  { ...MVT, mediaType: 'application/x-protobuf', contentType: 'application/x-protobuf' },
-];
+const TILE_FORMATS: readonly Format[] = [MVT, { ...MVT, mediaType: 'application/x-protobuf' }];
 
 const TILE_PATH_PARAMETERS = parameters('z', 'x', 'y');
 
