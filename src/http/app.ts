@@ -36,8 +36,8 @@ import {
   overloaded,
   wrongMethod,
 } from './request/http-error.js';
-import { originForm, pathOf, queryOf } from './request/origin.js';
-import { last, parseQueryString } from './request/query-string.js';
+import { originForm, pathOf } from './request/origin.js';
+import { last, parametersOf } from './request/query-string.js';
 import { addBatch } from './routes/batch.js';
 import { addMedia, addStatic, addViewer } from './routes/files.js';
 import { addPosting } from './routes/posting.js';
@@ -231,7 +231,7 @@ function createErrorAnswer({
   const vary = varyOf({ corsOrigin });
 
   function prefersPage({ url, headers }: IncomingMessage): boolean {
-    const format = last(parseQueryString(queryOf(url!)), 'format');
+    const format = last(parametersOf(url!), 'format');
     if (format === PAGE_OFFER.parameter) return true;
     if (format === JSON_FORMAT.parameter) return false;
     try {

@@ -17,8 +17,7 @@ import {
 import { isAdmin, userOf } from './request/client.js';
 import { NotFound, unauthorized } from './request/http-error.js';
 import { parseAfter } from './request/list-parameters.js';
-import { queryOf } from './request/origin.js';
-import { parseQueryString } from './request/query-string.js';
+import { parametersOf } from './request/query-string.js';
 
 /** What a web server answers from; other threads hand all but reads to the main one. */
 export interface Service extends Posts, JournalReader, SlowLane {
@@ -75,7 +74,7 @@ export function addOperations(
   read(POSTS_PATH, async (request, reply) => {
     demandAdmin(request);
     if (!service.isPosting) throw new NotFound('This instance has no journal.');
-    const after = parseAfter(parseQueryString(queryOf(request.raw.url!)));
+    const after = parseAfter(parametersOf(request.raw.url!));
     const { name, lastSequence } = await keptState(after);
     reply.headers({
       'Content-Type': 'application/x-ndjson',
@@ -142,6 +141,5 @@ function hasAdmins({ table }: Tokens, adminToken: string | undefined): boolean {
 }
 
 function flagOf(target: string, name: string): boolean {
-  const pairs = parseQueryString(queryOf(target));
-  return pairs.some((pair) => pair.name === name && pair.value !== 'false');
+  return parametersOf(target).some((pair) => pair.name === name && pair.value !== 'false');
 }

@@ -6,8 +6,7 @@ import { identityOf } from '../../reload/current.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
 import { CODINGS, createCodingOf, Negotiation } from '../request/negotiation.js';
-import { queryOf } from '../request/origin.js';
-import { last, parseQueryString } from '../request/query-string.js';
+import { last, parametersOf } from '../request/query-string.js';
 import { AnswerCache, answerKey, Joins } from './answer-cache.js';
 import type { Context } from './context.js';
 import { createDelivery, type Job } from './delivery.js';
@@ -70,7 +69,7 @@ export function createPipeline(context: Context): Pipeline {
         stats.cacheMisses++;
       }
 
-      const pairs = parseQueryString(queryOf(target));
+      const pairs = parametersOf(target);
       const named = negotiation.named(last(pairs, 'format'));
       const user = isPersonal ? request.user : undefined;
       const path = request.params as Readonly<Record<string, string>>;

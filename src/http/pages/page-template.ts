@@ -18,9 +18,9 @@ import {
 import { FILTER_PARAMETERS } from '../request/filters.js';
 import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
-import { pathOf, queryOf } from '../request/origin.js';
+import { pathOf } from '../request/origin.js';
 import type { Parameter } from '../request/parameter.js';
-import { type Pair, parseQueryString } from '../request/query-string.js';
+import { type Pair, parametersOf } from '../request/query-string.js';
 import { recordTable } from './columns.js';
 import { filters, type Problems } from './filter-form.js';
 import { type Html, html, type KeyLink, readableJson } from './html.js';
@@ -67,7 +67,7 @@ export function renderPage(
   const size = records.reduce((sum, { length }) => sum + length, 0);
   budget.charge(size * (hasTable ? BYTE + BYTE_IN_TABLE : BYTE));
   const path = ownPath(site, target);
-  const pairs = parseQueryString(queryOf(target));
+  const pairs = parametersOf(target);
   const scripts = hasMap ? ['page.js', 'map.js'] : ['page.js'];
   const styles = hasMap ? ['page.css', 'map.css'] : ['page.css'];
   const offered = shown.offered?.() ?? {};

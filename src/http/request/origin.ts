@@ -75,11 +75,6 @@ export function originForm(request: IncomingMessage): string {
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
-export function queryOf(target: string): string {
-  const mark = target.indexOf('?');
-  return mark < 0 ? '' : target.slice(mark + 1);
-}
-
 export function pathOf(target: string): string {
   const mark = target.indexOf('?');
   return mark < 0 ? target : target.slice(0, mark);

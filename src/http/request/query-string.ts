@@ -22,6 +22,12 @@ export function parseQueryString(raw: string): Pair[] {
   return pairs;
 }
 
+/** The parameters of a request target. */
+export function parametersOf(target: string): Pair[] {
+  const mark = target.indexOf('?');
+  return mark < 0 ? [] : parseQueryString(target.slice(mark + 1));
+}
+
 export function last(pairs: readonly Pair[], name: string): string | undefined {
   for (let i = pairs.length - 1; i >= 0; i--) {
     const pair = pairs[i]!;

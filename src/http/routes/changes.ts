@@ -30,8 +30,7 @@ import {
   parseLastEventId,
 } from '../request/list-parameters.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
-import { queryOf } from '../request/origin.js';
-import { parseQueryString } from '../request/query-string.js';
+import { parametersOf } from '../request/query-string.js';
 
 const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
@@ -72,7 +71,7 @@ export function createChangesHandler(
   return async (request, reply) => {
     const { raw } = request;
     context.originOf(raw);
-    const pairs = parseQueryString(queryOf(raw.url!));
+    const pairs = parametersOf(raw.url!);
     const format = negotiation.chosen(pairs, raw.headers.accept);
     const isEvents = format === EVENTS;
     const { filters, keys, after: given } = parseChangesQuery(pairs, zone);

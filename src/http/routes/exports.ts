@@ -13,9 +13,8 @@ import { clientOf } from '../request/client.js';
 import { NotFound } from '../request/http-error.js';
 import { EXPORT_PARAMETERS, parseExportQuery } from '../request/list-parameters.js';
 import { createCodingOf } from '../request/negotiation.js';
-import { queryOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
-import { parseQueryString } from '../request/query-string.js';
+import { parametersOf } from '../request/query-string.js';
 
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;
@@ -59,7 +58,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
     if (format === undefined) throw new NotFound();
     // throws for hosts that are not allowed
     originOf(raw);
-    const query = parseExportQuery(parseQueryString(queryOf(target)), zone);
+    const query = parseExportQuery(parametersOf(target), zone);
     const isGzipped = format.isCoded && gzipOf(raw.headers['accept-encoding']) !== undefined;
     const headsOf = (state: State): AnswerHead[] => {
       const content = spellHash(hashText(`${target} ${state.name}`, seed));

@@ -32,9 +32,9 @@ import {
   unavailable,
 } from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
-import { checkSameSite, queryOf } from '../request/origin.js';
+import { checkSameSite } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
-import { parseQueryString } from '../request/query-string.js';
+import { parametersOf } from '../request/query-string.js';
 
 /** Header of a 201: a state that has this sequence of the journal has the point. */
 const SEQUENCE = 'Waypost-Sequence';
@@ -132,8 +132,8 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   if (user === undefined) posting.addressThrottle(address);
   else posting.tokenThrottle(`user ${user}`);
   const origin = context.originOf(raw);
-  const pairs = parseQueryString(queryOf(raw.url!));
-  const isPage = PAGE_NEGOTIATION.chosen(pairs, headers.accept) === PAGE_OFFER;
+  const chosen = PAGE_NEGOTIATION.chosen(parametersOf(raw.url!), headers.accept);
+  const isPage = chosen === PAGE_OFFER;
   // a page of another site could have sent this form, whatever format it names
   if (isPage || headers['sec-fetch-mode'] === 'navigate') checkSameSite(raw, origin);
   const keyName = keyNameOf(headers['idempotency-key'], user);

@@ -13,7 +13,7 @@ import {
   ROOT_PATH,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
-import { pathOf, queryOf } from '../request/origin.js';
+import { pathOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
 import { batchView } from './batch.js';
 import { CHANGES_ADDRESS, createChangesHandler } from './changes.js';
@@ -104,9 +104,8 @@ export function addSlash(app: FastifyInstance, path: string, context: Context): 
         // a preflight must not be redirected; the request behind it may be
         return reply.code(204).headers(preflightHeaders(ALLOW_POINTS)).send();
       }
-      const query = queryOf(target);
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const address = `${pathOf(target)}/${query === '' ? '' : `?${query}`}`;
+      const address = target.replace(/\?|$/, '/$&');
       // 308 keeps a body and its method
       leadTo(context, address, isRead ? 301 : 308, request, reply);
     },
