@@ -13,6 +13,8 @@ import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
 import type { RecordKey } from '../../model/point.js';
 import type { QueryWork } from '../../model/query.js';
+import { EXPORT_PATH } from '../request/addresses.js';
+import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
 import type { Pair } from '../request/query-string.js';
 
@@ -134,14 +136,24 @@ export function pageLink(base: string, pairs: readonly Pair[], page: number): st
   return selfLink(base, page > 1 ? [...others, { name: 'page', value: String(page) }] : others);
 }
 
-export function queryString(pairs: readonly Pair[]): string {
-  return pairs.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&');
+/** The address with these parameters in their order. */
+export function withQuery(base: string, pairs: readonly Pair[]): string {
+  if (pairs.length === 0) return base;
+  return `${base}?${pairs.map(({ name, value }) => `${encode(name)}=${encode(value)}`).join('&')}`;
 }
 
 /** The link to the very page, with every parameter sorted by name. */
 export function selfLink(base: string, pairs: readonly Pair[]): string {
-  const query = queryString(pairs.toSorted((a, b) => compareCodePoints(a.name, b.name)));
-  return query === '' ? base : `${base}?${query}`;
+  return withQuery(
+    base,
+    pairs.toSorted((a, b) => compareCodePoints(a.name, b.name)),
+  );
+}
+
+/** The link to all matches as one file, with the parameters that an export heeds. */
+export function exportLink(prefix: string, format: string, pairs: readonly Pair[]): string {
+  const heeded = pairs.filter(({ name }) => EXPORTED.has(name));
+  return selfLink(prefix + EXPORT_PATH.replace(':format', format), heeded);
 }
 
 function compareCodePoints(a: string, b: string): number {

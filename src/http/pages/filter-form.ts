@@ -1,4 +1,4 @@
-import { type Offered, queryString } from '../formats/representation.js';
+import { type Offered, withQuery } from '../formats/representation.js';
 import type { Parameter } from '../request/parameter.js';
 import { joinList, last, type Pair, splitList } from '../request/query-string.js';
 import { type Html, html } from './html.js';
@@ -72,8 +72,7 @@ function chips(path: string, { name, label = name }: Parameter, pairs: readonly 
   const others = pairs.filter((pair) => pair.name !== name && pair.name !== 'page');
   return values.map((value, at) => {
     const left = joinList(values.filter((_, i) => i !== at));
-    const query = queryString(left === '' ? others : [...others, { name, value: left }]);
-    const href = query === '' ? path : `${path}?${query}`;
+    const href = withQuery(path, left === '' ? others : [...others, { name, value: left }]);
     const removal = html`<a href="${href}" aria-label="Remove ${label} ${value}">×</a>`;
     return html`<li><span>${label}</span> <bdi>${value}</bdi> ${removal}</li>\n`;
   });

@@ -2,21 +2,20 @@ import { STATUS_CODES } from 'node:http';
 import { Budget } from '../../model/budget.js';
 import {
   type BodyMemory,
+  exportLink,
   FRESH_MEMORY,
   type ListFacts,
   type Page,
-  queryString,
+  withQuery,
 } from '../formats/representation.js';
 import {
   CHANGES_PATH,
   EXPORT_FORMATS,
-  EXPORT_PATH,
   POINTS_PATH,
   TILE_PATH,
   templateOf,
 } from '../request/addresses.js';
 import { FILTER_PARAMETERS } from '../request/filters.js';
-import { EXPORTED } from '../request/list-parameters.js';
 import type { Offer } from '../request/negotiation.js';
 import { pathOf } from '../request/origin.js';
 import type { Parameter } from '../request/parameter.js';
@@ -144,14 +143,13 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
 function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const { assets, prefix, tileUrl, hasImages, posting } = site;
   const set = pairs.filter(({ name }) => FILTERS.has(name));
-  const filtering = queryString(set);
   // all fields: the map needs places, and popups the rest, whatever the table shows
   const whole = pairs.filter(({ name }) => name !== 'fields');
   const points = inFormat('json', path, whole);
-  const changes = queryString([...set, { name: 'fields', value: 'id' }]);
+  const changes = withQuery(prefix + CHANGES_PATH, [...set, { name: 'fields', value: 'id' }]);
   const file = (name: string): string => assets.url(name);
-  const tiles = `${prefix}${templateOf(TILE_PATH)}${filtering && `?${filtering}`}`;
-  const followed = html` data-changes="${prefix}${CHANGES_PATH}?${changes}"`;
+  const tiles = withQuery(prefix + templateOf(TILE_PATH), set);
+  const followed = html` data-changes="${changes}"`;
   const options = html`${posting !== 'nobody' && followed}${hasImages && html` data-images`}${
     tileUrl !== undefined && html` data-tile-url="${tileUrl}"`
   }`;
@@ -172,22 +170,19 @@ ${paging(path, pairs, list, 'Pages')}</div>
 }
 
 function exportLinks({ prefix }: Site, pairs: readonly Pair[]): Html {
-  const query = queryString(pairs.filter(({ name }) => EXPORTED.has(name)));
-  const links = EXPORT_FORMATS.map(({ name }) => {
-    const path = prefix + EXPORT_PATH.replace(':format', name);
-    return html` <a href="${query === '' ? path : `${path}?${query}`}" download>${name}</a>`;
-  });
+  const links = EXPORT_FORMATS.map(
+    ({ name }) => html` <a href="${exportLink(prefix, name, pairs)}" download>${name}</a>`,
+  );
   return html`<p>All matches as a file:${links}</p>\n`;
 }
 
 function inFormat(format: string, path: string, pairs: readonly Pair[]): string {
   const others = pairs.filter(({ name }) => name !== 'format');
-  return `${path}?${queryString([...others, { name: 'format', value: format }])}`;
+  return withQuery(path, [...others, { name: 'format', value: format }]);
 }
 
 function actions(path: string, pairs: readonly Pair[], shown: Shown, subject: Subject): Html {
-  const own = pairs.length === 0 ? path : `${path}?${queryString(pairs)}`;
-  return html`<div class="actions"><a class="button" href="${own}">GET</a>
+  return html`<div class="actions"><a class="button" href="${withQuery(path, pairs)}">GET</a>
 ${shown.alternatives.map(
   ({ parameter, mediaType }) =>
     html`<a class="button" href="${inFormat(parameter, path, pairs)}" type="${mediaType}">${parameter}</a>\n`,

@@ -10,11 +10,11 @@ import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer
 import { GEOJSON } from '../formats/features.js';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import {
+  exportLink,
   type Format,
   jsonRecords,
   pagedList,
   pointRecords,
-  selfLink,
 } from '../formats/representation.js';
 import {
   NOTIFICATION_COLUMNS,
@@ -27,7 +27,6 @@ import { type Crumb, HOME, PLAIN_SUBJECT, type Subject } from '../pages/site.js'
 import {
   ALLOW_POINTS,
   ALLOW_READ,
-  EXPORT_PATH,
   NOTIFICATIONS_PATH,
   POINT_PATH,
   POINTS_PATH,
@@ -35,7 +34,6 @@ import {
 } from '../request/addresses.js';
 import { invalidPage, NotFound } from '../request/http-error.js';
 import {
-  EXPORTED,
   PAGE_PARAMETERS,
   type PageRequest,
   POINT_PARAMETERS,
@@ -91,14 +89,8 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
     description: 'Geolocated notes, filtered by place, time and what they say.',
     actions: posting && { POST: FIELDS },
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
-    stream({ page }, { origin, pairs }) {
-      if (page === 1) return undefined;
-      const path = EXPORT_PATH.replace(':format', 'ndjson');
-      return selfLink(
-        origin + path,
-        pairs.filter(({ name }) => EXPORTED.has(name)),
-      );
-    },
+    stream: ({ page }, { origin, pairs }) =>
+      page === 1 ? undefined : exportLink(origin, 'ndjson', pairs),
     find(query, { origin, pairs }, served, budget) {
       const { engine } = served.generation;
       const accepted = matchBeside(served, query.filters, budget);
