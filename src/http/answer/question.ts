@@ -6,7 +6,7 @@ import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
 import type { BodyMemory, Format, Page } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
-import { POST_KINDS } from '../request/body.js';
+import { POST_TYPES } from '../request/body.js';
 import { pageTooLarge } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
 import type { Coding, Offer } from '../request/negotiation.js';
@@ -129,7 +129,7 @@ export type ReadAddress<Wanted> = View<Wanted> & Address;
 /** The body of the answer to OPTIONS. */
 export function optionsOf(address: Address): object {
   const { title: name, description, formats, actions } = address;
-  const { parses = Object.keys(POST_KINDS) } = address;
+  const { parses = POST_TYPES } = address;
   const renders = formats.map(({ mediaType }) => mediaType);
   return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
 }

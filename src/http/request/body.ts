@@ -6,8 +6,6 @@ import { addTo } from '../../model/units.js';
 import { HttpError, tryLater } from './http-error.js';
 import { parseQueryString } from './query-string.js';
 
-export type BodyKind = 'json' | 'form' | 'multipart';
-
 /** The values of each field of a form in their order. */
 export type FormFields = ReadonlyMap<string, readonly string[]>;
 
@@ -16,27 +14,27 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly fields: FormFields };
 
-/** The kinds of bodies that an address reads, by their media types. */
-export type Kinds<Kind extends string> = Readonly<Record<string, Kind>>;
+/** Media types of posts. */
+export type PostType = (typeof POST_TYPES)[number];
 
-export const POST_KINDS: Kinds<BodyKind> = {
-  'application/json': 'json',
-  'application/x-www-form-urlencoded': 'form',
-  'multipart/form-data': 'multipart',
-};
+export const POST_TYPES = [
+  'application/json',
+  'application/x-www-form-urlencoded',
+  'multipart/form-data',
+] as const;
 
 /** Throws for what is no UTF-8; drops a byte order mark, which JSON may have. */
 const UTF_8 = new TextDecoder('utf-8', { fatal: true });
 const CHARSET = /;\s*charset\s*=\s*"?([^;"\s]*)/i;
 
-/** Throws a 415 HttpError for a media type, character set or coding that is not read. */
-export function kindOfBody<Kind extends string>(
+/** Throws a 415 HttpError for another media type, and a character set or coding that is not read. */
+export function typeOfBody<Type extends string>(
   { 'content-type': given = '', 'content-encoding': coding }: IncomingHttpHeaders,
-  kinds: Kinds<Kind>,
-): Kind {
+  types: readonly Type[],
+): Type {
   const mediaType = given.split(';', 1)[0]!.trim().toLowerCase();
-  const kind = Object.hasOwn(kinds, mediaType) ? kinds[mediaType] : undefined;
-  if (kind === undefined) throw unsupported(`media type ${quote(mediaType)}`);
+  const type = types.find((one) => one === mediaType);
+  if (type === undefined) throw unsupported(`media type ${quote(mediaType)}`);
   const charset = CHARSET.exec(given)?.[1] ?? 'utf-8';
   if (!/^(?:utf-?8|us-ascii)$/i.test(charset)) {
     throw unsupported(`character set ${quote(charset)}`);
@@ -44,7 +42,7 @@ export function kindOfBody<Kind extends string>(
   if (coding !== undefined && coding.trim().toLowerCase() !== 'identity') {
     throw unsupported(`content coding ${quote(coding)}`);
   }
-  return kind;
+  return type;
 }
 
 export function hasBody(headers: IncomingHttpHeaders): boolean {

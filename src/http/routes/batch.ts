@@ -20,7 +20,7 @@ import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
 import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
 import { BATCH_PATH } from '../request/addresses.js';
-import { type Kinds, kindOfBody, noRoomForBody, parseJson, receiveBody } from '../request/body.js';
+import { noRoomForBody, parseJson, receiveBody, typeOfBody } from '../request/body.js';
 import { clientOf } from '../request/client.js';
 import {
   HttpError,
@@ -71,10 +71,10 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const { raw } = request;
     reply.header('Allow', ALLOW_BATCH);
     context.originOf(raw);
-    const kind = kindOfBody(raw.headers, BATCH_KINDS);
+    const type = typeOfBody(raw.headers, ['application/json', LINE_FORMAT.mediaType]);
     const client = clientOf(raw, context.origin.trustProxy);
     const body = await receiveBody(raw, bodies, client);
-    const questions = parseBatch(body, kind);
+    const questions = parseBatch(body, type === LINE_FORMAT.mediaType);
     const { generation } = current;
     const state = generation.state();
     judge(raw.headers, state);
@@ -188,13 +188,6 @@ function createLineMaker(
 const MAX_QUESTIONS = 1_000;
 const MAX_VALUES = 100_000;
 
-type BatchKind = 'json' | 'lines';
-
-const BATCH_KINDS: Kinds<BatchKind> = {
-  'application/json': 'json',
-  'application/x-ndjson': 'lines',
-};
-
 /** Not `format`: answers have one. */
 const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => one !== 'format'));
 
@@ -202,8 +195,8 @@ const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => 
 type ReadQuestion = () => readonly Pair[];
 
 /** Splits a batch into its questions, read one by one: of lines each fails by itself. */
-function parseBatch(bytes: Buffer, kind: BatchKind): ReadQuestion[] {
-  if (kind === 'lines') {
+function parseBatch(bytes: Buffer, isLines: boolean): ReadQuestion[] {
+  if (isLines) {
     return few(splitLines(bytes)).map((line) => () => pairsOf(parseJson(line, MAX_VALUES)));
   }
   const batch = parseJson(bytes, MAX_VALUES);

@@ -15,13 +15,13 @@ import type { Subject } from '../pages/site.js';
 import { ALLOW_POINTS, POINTS_PATH } from '../request/addresses.js';
 import {
   type Body,
-  type BodyKind,
   hasBody,
-  kindOfBody,
-  POST_KINDS,
+  POST_TYPES,
+  type PostType,
   parseFormBody,
   parseJsonBody,
   receiveBody,
+  typeOfBody,
 } from '../request/body.js';
 import { clientOf } from '../request/client.js';
 import {
@@ -121,7 +121,8 @@ interface Admission extends Pick<PostRequest, 'user' | 'address'> {
   readonly origin: string;
   readonly isPage: boolean;
   readonly keyName: string | undefined;
-  readonly kind: BodyKind | undefined;
+  /** Undefined without a body. */
+  readonly type: PostType | undefined;
 }
 
 /** Throws an HttpError for what can be refused without the body. */
@@ -137,8 +138,8 @@ function admit({ raw, user }: FastifyRequest, context: Context, posting: Posting
   // a page of another site could have sent this form, whatever format it names
   if (isPage || headers['sec-fetch-mode'] === 'navigate') checkSameSite(raw, origin);
   const keyName = keyNameOf(headers['idempotency-key'], user);
-  const kind = hasBody(headers) ? kindOfBody(headers, POST_KINDS) : undefined;
-  return { user, address, origin, isPage, keyName, kind };
+  const type = hasBody(headers) ? typeOfBody(headers, POST_TYPES) : undefined;
+  return { user, address, origin, isPage, keyName, type };
 }
 
 interface Submission {
@@ -149,16 +150,16 @@ interface Submission {
 /** No body counts as an empty one. Throws an HttpError; no image is left then. */
 async function read(
   raw: IncomingMessage,
-  { kind, address }: Admission,
+  { type, address }: Admission,
   { uploads }: Posting,
   room: SharedRoom,
 ): Promise<Submission> {
-  if (kind === 'multipart') {
+  if (type === 'multipart/form-data') {
     const { fields, image } = await readMultipart(raw, { uploads, room, address });
     return { body: { kind: 'form', fields }, image };
   }
-  const bytes = kind === undefined ? Buffer.alloc(0) : await receiveBody(raw, room, address);
-  const body = kind === 'json' ? parseJsonBody(bytes) : parseFormBody(bytes);
+  const bytes = type === undefined ? Buffer.alloc(0) : await receiveBody(raw, room, address);
+  const body = type === 'application/json' ? parseJsonBody(bytes) : parseFormBody(bytes);
   return { body, image: undefined };
 }
 

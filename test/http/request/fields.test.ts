@@ -1,8 +1,8 @@
 import {
-  kindOfBody,
-  POST_KINDS,
+  POST_TYPES,
   parseFormBody,
   parseJsonBody,
+  typeOfBody,
 } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readDraft } from '../../../src/http/request/post-fields.js';
@@ -148,12 +148,12 @@ test('JSON may be empty or begin with a byte order mark; else it must be JSON in
   }
 });
 
-const kindOf = (type: string | undefined, coding: string | undefined): string =>
-  kindOfBody({ 'content-type': type, 'content-encoding': coding }, POST_KINDS);
+const typeOf = (type: string | undefined, coding: string | undefined): string =>
+  typeOfBody({ 'content-type': type, 'content-encoding': coding }, POST_TYPES);
 
 test('an unsupported media type, character set or coding is refused by name', () => {
-  assert.is(kindOf('Application/JSON ; charset="UTF-8"', 'identity'), 'json');
-  assert.is(kindOf('multipart/form-data; boundary=x', undefined), 'multipart');
+  assert.is(typeOf('Application/JSON ; charset="UTF-8"', 'identity'), 'application/json');
+  assert.is(typeOf('multipart/form-data; boundary=x', undefined), 'multipart/form-data');
   const cases: [type: string | undefined, coding: string | undefined, detail: string][] = [
     ['text/plain', undefined, 'Unsupported media type "text/plain" in request.'],
     ['constructor', undefined, 'Unsupported media type "constructor" in request.'],
@@ -166,7 +166,7 @@ test('an unsupported media type, character set or coding is refused by name', ()
     ['application/json', 'gzip', 'Unsupported content coding "gzip" in request.'],
   ];
   for (const [type, coding, detail] of cases) {
-    const { status, body } = thrownBy(HttpError, () => kindOf(type, coding));
+    const { status, body } = thrownBy(HttpError, () => typeOf(type, coding));
     assert.equal([status, body], [415, { detail }]);
   }
 });
