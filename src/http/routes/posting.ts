@@ -59,22 +59,18 @@ export function addPosting(
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const admission = admit(request, context, posting);
-    const sent = await read(request.raw, admission, posting, bodies);
+    const { body, image } = await read(request.raw, admission, posting, bodies);
+    const form = admission.isPage && body.kind === 'form' ? body.fields : undefined;
     try {
-      const { body } = sent;
-      if (!admission.isPage || body.kind === 'json') {
-        return await accept(reply, admission, requestOf(admission, sent));
-      }
-      try {
-        const said = { ...sent, body: bodyOfForm(body.fields) };
-        const page = body.fields.get(PAGE_FIELD)?.at(-1);
-        return await accept(reply, admission, requestOf(admission, said, page));
-      } catch (error) {
-        throw error instanceof HttpError ? new RefusedForm(error, postedOf(body.fields)) : error;
-      }
+      const said = form === undefined ? body : bodyOfForm(form);
+      const page = form?.get(PAGE_FIELD)?.at(-1);
+      return await accept(reply, admission, requestOf(admission, { body: said, image }, page));
+    } catch (error) {
+      if (form === undefined || !(error instanceof HttpError)) throw error;
+      throw new RefusedForm(error, postedOf(form));
     } finally {
       // in any case: the image of a point is another file
-      if (sent.image !== undefined) await uploads?.discard(sent.image);
+      if (image !== undefined) await uploads?.discard(image);
     }
   }
 
