@@ -47,7 +47,7 @@ test('pages and errors have a strict Content-Security-Policy', async () => {
     assert.match(headers['content-type'] as string, 'text/html');
     assert.is(
       headers['content-security-policy'],
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: https://tiles.example:8443; connect-src 'self' https://tiles.example:8443; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; base-uri 'none'; frame-ancestors 'none'; img-src 'self' blob: https://tiles.example:8443; connect-src 'self' https://tiles.example:8443; worker-src 'self'; form-action 'self'",
     );
     assert.is(headers['x-content-type-options'], 'nosniff');
     assert.is(headers['referrer-policy'], 'same-origin');

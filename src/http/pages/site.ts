@@ -33,30 +33,29 @@ export function createSite(
 ): Site {
   // addresses without a host stay with the host that the page came from
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
+  const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
   return {
     assets: new Assets(prefix),
     prefix,
     tileUrl,
     hasImages: media !== undefined,
     posting: !posts ? 'nobody' : requireToken ? 'holders' : 'anybody',
-    headers: headersOf(tileUrl),
+    headers: pageHeaders({
+      'img-src': `'self' blob:${tiles}`,
+      'connect-src': `'self'${tiles}`,
+      'worker-src': "'self'",
+      'form-action': "'self'",
+    }),
   };
 }
 
-/** A browser loads nothing from elsewhere but map tiles, and runs no script in the page. */
-function headersOf(tileUrl: string | undefined): Site['headers'] {
-  const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
-  const policy = [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    `img-src 'self' blob:${tiles}`,
-    `connect-src 'self'${tiles}`,
-    "worker-src 'self'",
-    "form-action 'self'",
-    "base-uri 'none'",
-    "frame-ancestors 'none'",
-  ];
+/** A browser loads nothing from elsewhere but what `sources` name, and runs no script in a page. */
+export function pageHeaders(sources: Readonly<Record<string, string>>): Site['headers'] {
+  const all = {
+    ...{ 'default-src': "'none'", 'script-src': "'self'", 'style-src': "'self'" },
+    ...{ 'base-uri': "'none'", 'frame-ancestors': "'none'", ...sources },
+  };
+  const policy = Object.entries(all).map(([what, from]) => `${what} ${from}`);
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'same-origin' };
 }
 

@@ -18,7 +18,7 @@ import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
 import { STATIC_PATH } from '../pages/assets.js';
 import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
-import { documentHead } from '../pages/site.js';
+import { documentHead, pageHeaders } from '../pages/site.js';
 import { ALLOW_READ, OPENAPI_PATH, ROOT_PATH, VIEWER_PATH } from '../request/addresses.js';
 import { HttpError, NotFound, tryLater } from '../request/http-error.js';
 import { createCodingOf } from '../request/negotiation.js';
@@ -76,29 +76,19 @@ export function addStatic(
   addFiles(app, STATIC_FILE_PATH, send);
 }
 
-const SOURCES = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-];
-
 /** Adds `GET /docs/`: Swagger UI, which may send requests to the public URL, too. */
 export function addViewer(
   app: FastifyInstance,
   { origin, site }: Pick<Context, 'origin' | 'site'>,
 ): void {
   const { publicUrl } = origin;
-  const asked = publicUrl === undefined ? [] : [new URL(publicUrl).origin];
-  const headers = {
-    Allow: ALLOW_READ,
-    'Content-Type': PAGE_TYPE,
-    'Content-Security-Policy': [...SOURCES, ["connect-src 'self'", ...asked].join(' ')].join('; '),
-    'Referrer-Policy': 'same-origin',
+  const asked = publicUrl === undefined ? '' : ` ${new URL(publicUrl).origin}`;
+  const sources = {
+    'img-src': "'self' data:",
+    'connect-src': `'self'${asked}`,
+    'form-action': "'none'",
   };
+  const headers = { Allow: ALLOW_READ, 'Content-Type': PAGE_TYPE, ...pageHeaders(sources) };
   /** Made when it is asked for first: the files that it names are large. */
   let page: string | undefined;
 
