@@ -5,8 +5,6 @@ import { type Current, servedSequence } from '../../reload/current.js';
 import { HttpError, tryLater } from '../request/http-error.js';
 import { sequenceIn } from '../request/list-parameters.js';
 
-/** Request header: the answer shall have the post of this sequence. */
-const AT_LEAST = 'waypost-at-least';
 const PATIENCE_MS = 1_000;
 /** Between two looks whether the sequence is there. */
 const LOOK_MS = 5;
@@ -14,7 +12,7 @@ const LOOK_MS = 5;
 const MAX_WAITING = 256;
 
 /**
- * Makes a function that waits until the sequence that a request asks for is served; it returns
+ * Makes a function that waits until the sequence that a header asks for is served; it returns
  * undefined where there is nothing to wait for. Throws a 400 HttpError for what is no sequence;
  * rejects with a 503 one where the posts do not come in time or too many requests wait.
  */
@@ -23,10 +21,9 @@ export function createAtLeast(
 ): (request: IncomingMessage) => Promise<void> | undefined {
   const waitFor = createWait(current);
   return ({ headers }) => {
-    const header = headers[AT_LEAST];
-    if (header === undefined) return undefined;
-    const expected = 'a sequence as Waypost-Sequence has it, such as 17';
-    return waitFor(sequenceIn('Waypost-At-Least', String(header), expected));
+    const expected = 'a sequence as Waypost-Sequence has it';
+    const wanted = sequenceIn(headers['waypost-at-least'], 'Waypost-At-Least', expected);
+    return wanted === undefined ? undefined : waitFor(wanted);
   };
 }
 

@@ -124,18 +124,17 @@ export function parseAfter(pairs: readonly Pair[]): number | undefined {
   return readParameters(pairs, CHANGES_PARAMETERS, readAfter);
 }
 
-/** The sequence that a stream goes on behind, where a header names one. Throws a 400 HttpError. */
-export function parseLastEventId(header: string | string[] | undefined): number | undefined {
-  if (header === undefined || header === '') return undefined;
-  const expected = 'the sequence that an event had as its id, such as 17';
-  return sequenceIn('Last-Event-ID', String(header), expected);
-}
-
-/** Throws a 400 HttpError where `text`, the value of a header, is no sequence. */
-export function sequenceIn(name: string, text: string, expected: string): number {
-  const sequence = sequenceOf(text);
+/** The sequence that a header names, if any. Throws a 400 HttpError for what is none. */
+export function sequenceIn(
+  header: string | string[] | undefined,
+  name: string,
+  expected: string,
+): number | undefined {
+  if (header === undefined) return undefined;
+  const sequence = sequenceOf(String(header));
   if (sequence !== undefined) return sequence;
-  throw new HttpError(400, { detail: `Got ${name} ${quote(text)}. Expected ${expected}.` });
+  const detail = `Got ${name} ${quote(String(header))}. Expected ${expected}, such as 17.`;
+  throw new HttpError(400, { detail });
 }
 
 function readAfter(reader: ParameterReader): number | undefined {

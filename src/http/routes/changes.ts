@@ -24,11 +24,7 @@ import type { Address } from '../answer/question.js';
 import { Sender } from '../answer/sender.js';
 import { ALLOW_READ, CHANGES_PATH } from '../request/addresses.js';
 import { tooManyStreams } from '../request/http-error.js';
-import {
-  CHANGES_PARAMETERS,
-  parseChangesQuery,
-  parseLastEventId,
-} from '../request/list-parameters.js';
+import { CHANGES_PARAMETERS, parseChangesQuery, sequenceIn } from '../request/list-parameters.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { parametersOf } from '../request/query-string.js';
 
@@ -75,7 +71,9 @@ export function createChangesHandler(
     const format = negotiation.chosen(pairs, raw.headers.accept);
     const isEvents = format === EVENTS;
     const { filters, keys, after: given } = parseChangesQuery(pairs, zone);
-    const named = parseLastEventId(raw.headers['last-event-id']) ?? given;
+    const expected = 'the sequence that an event had as its id';
+    const header = raw.headers['last-event-id'] || undefined;
+    const named = sequenceIn(header, 'Last-Event-ID', expected) ?? given;
     const state = await keptState(named);
     const served = servedSequence(current.generation);
     const after = named ?? (isEvents ? served : 0);
