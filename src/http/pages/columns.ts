@@ -31,13 +31,17 @@ export const POINT_COLUMNS: readonly Column[] = [
 
 export const NOTIFICATION_COLUMNS: readonly Column[] = [
   column('Id', 'id'),
-  column('Comment', 'comment', (comment) => text(fieldsOf(comment)['comment'])),
-  column('By', 'comment', (comment) => text(fieldsOf(comment)['user'])),
-  column('Created', 'comment', (comment) => time(fieldsOf(comment)['created_at'])),
-  column('Point', 'comment', (comment, site) =>
-    pointLink(fieldsOf(comment)['map_data_point'], site),
-  ),
+  ofComment('Comment', 'comment'),
+  ofComment('By', 'user'),
+  ofComment('Created', 'created_at', time),
+  ofComment('Point', 'map_data_point', pointLink),
 ];
+
+function ofComment(label: string, key: string, show: typeof pointLink = text): Column {
+  return column(label, 'comment', (comment, site) =>
+    show(isObject(comment) ? comment[key] : undefined, site),
+  );
+}
 
 export function pointLinks({ prefix, hasImages }: Site): readonly KeyLink[] {
   return [
@@ -56,10 +60,6 @@ function pointPath(id: unknown, prefix: string): string | undefined {
 
 function imagePath(path: unknown, prefix: string): string | undefined {
   return typeof path === 'string' && IMAGE.test(path) ? prefix + encodeURI(path) : undefined;
-}
-
-function fieldsOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }
 
 function pointLink(id: unknown, { prefix }: Site): Html {
