@@ -7,10 +7,10 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 
 interface Asset {
   readonly type: string;
-  readonly body: Buffer;
-  /** Compresses at the first call. */
-  compressed(coding: 'br' | 'gzip'): Promise<Buffer>;
+  readonly body: Body;
 }
+
+type Body = Buffer | Promise<Buffer>;
 
 export const STATIC_PATH = '/static/';
 
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
 export class Assets {
   readonly #prefix: string;
   readonly #paths: ReadonlyMap<string, string>;
-  readonly #read = new Map<string, Asset>();
+  readonly #bodies = new Map<string, Body>();
   #version: string | undefined;
 
   /** `prefix`, a path without a slash at its end, begins all addresses. */
@@ -51,12 +51,14 @@ export class Assets {
     return `${this.#prefix}${STATIC_PATH}${this.#digest()}/${name}`;
   }
 
-  at(version: string, name: string): Asset | undefined {
+  /** Undefined where there is no such file; its body is made at the first call. */
+  at(version: string, name: string, coding?: 'br' | 'gzip'): Asset | undefined {
     const path = this.#paths.get(name);
     if (path === undefined || version !== this.#digest()) return undefined;
-    const asset = this.#read.get(name) ?? createAsset(path);
-    this.#read.set(name, asset);
-    return asset;
+    const key = `${name} ${coding}`;
+    const body = this.#bodies.get(key) ?? bodyOf(path, coding);
+    this.#bodies.set(key, body);
+    return { type: TYPES[extname(path)]!, body };
   }
 
   /** The digest of all files: some 3 MB, read at the first call. */
@@ -70,23 +72,14 @@ export class Assets {
   }
 }
 
-function createAsset(path: string): Asset {
-  const type = TYPES[extname(path)]!;
+function bodyOf(path: string, coding: 'br' | 'gzip' | undefined): Body {
   const bytes = readFileSync(path);
-  const isScript = type.startsWith('text/javascript');
+  const isScript = TYPES[extname(path)]!.startsWith('text/javascript');
   const body = isScript ? Buffer.from(bytes.toString().replace(SOURCE_MAP, '\n')) : bytes;
-  const made: { br?: Promise<Buffer>; gzip?: Promise<Buffer> } = {};
-  return {
-    type,
-    body,
-    compressed(coding) {
-      made[coding] ??=
-        coding === 'br'
-          ? promisify(brotliCompress)(body, BROTLI)
-          : promisify(gzip)(body, { level: 9 });
-      return made[coding];
-    },
-  };
+  if (coding === undefined) return body;
+  return coding === 'br'
+    ? promisify(brotliCompress)(body, BROTLI)
+    : promisify(gzip)(body, { level: 9 });
 }
 
 const ASSETS = '../../../../assets';

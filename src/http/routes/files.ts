@@ -63,14 +63,13 @@ export function addStatic(
 
   async function send({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { version, file } = params as { readonly version: string; readonly file: string };
-    const asset = assets.at(version, file);
-    if (asset === undefined) throw new NotFound();
     const coding = codingOf(raw.headers['accept-encoding']);
-    const body = coding === undefined ? asset.body : await asset.compressed(coding);
+    const asset = assets.at(version, file, coding);
+    if (asset === undefined) throw new NotFound();
     // another content has another address
     reply.headers({ Allow: ALLOW_READ, Vary: vary, 'Cache-Control': FOR_EVER });
     if (coding !== undefined) reply.header('Content-Encoding', coding);
-    return reply.header('Content-Type', asset.type).send(body);
+    return reply.header('Content-Type', asset.type).send(await asset.body);
   }
 
   addFiles(app, STATIC_FILE_PATH, send);

@@ -171,7 +171,8 @@ test('every static file is served, under an address whose content never changes'
   for (const [name, path] of PATHS) {
     const url = assets.url(name);
     const [, version] = /^\/static\/([0-9a-f]{12})\/[\w.-]+$/.exec(url)!;
-    const { body, type } = assets.at(version!, name)!;
+    const { type, ...asset } = assets.at(version!, name)!;
+    const body = await asset.body;
     assert.ok(readFileSync(path).includes(body.subarray(0, -1)), name);
     const plain = await ask(app.port, url);
     assert.is(plain.status, 200);
@@ -220,7 +221,7 @@ test('other addresses of static files get 404', async () => {
   assert.is(posted.headers.allow, 'GET, HEAD, OPTIONS');
 });
 
-test('all addresses change with any file, and imports of scripts stay unchanged', () => {
+test('all addresses change with any file, and imports of scripts stay unchanged', async () => {
   const paths = new Map(['first.js', 'second.js'].map((name) => [name, join(folder, name)]));
   const link = "import { a } from './second.js';\n";
   writeFileSync(paths.get('first.js')!, link);
@@ -231,8 +232,8 @@ test('all addresses change with any file, and imports of scripts stay unchanged'
   const before = new Assets('/prefix', paths);
   const url = before.url('first.js');
   const [, version] = /^\/prefix\/static\/(\w+)\/first\.js$/.exec(url)!;
-  assert.is(before.at(version!, 'first.js')!.body.toString(), link);
-  assert.is(before.at(version!, 'second.js')!.body.toString(), 'export const a = 1;\n');
+  assert.is(String(await before.at(version!, 'first.js')!.body), link);
+  assert.is(String(await before.at(version!, 'second.js')!.body), 'export const a = 1;\n');
   writeFileSync(paths.get('second.js')!, 'export const a = 2;\n');
   assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
   assert.throws(() => before.url('third.js'), /There is no static file third.js/);
