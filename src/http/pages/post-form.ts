@@ -44,16 +44,19 @@ function forms(
   // what is wrong with raw JSON is told beside it
   const [ofFields, ofJson]: [Problems, Problems] =
     raw === undefined ? [problems, {}] : [{}, problems];
+  const own = (name: string, hint: string | undefined, control: (described: Html) => Html): Html =>
+    field(`p-${name}`, name, control, hint, ofFields[name] ?? []);
   const text = (name: string, hint: string, from = name): Html =>
-    field(
-      `p-${name}`,
+    own(
       name,
-      (described) =>
-        html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}"
-autocomplete="off"${described}>`,
       hint,
-      ofFields[name] ?? [],
+      (described) => html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}"
+autocomplete="off"${described}>`,
     );
+  const image = (described: Html): Html =>
+    html`<input id="p-image" name="image" type="file" accept="image/jpeg,image/png"${described}>`;
+  const comment = (described: Html): Html => html`<textarea id="p-comment" name="comment"
+rows="3"${described}>\n${posted['comment'] ?? ''}</textarea>`;
   const known = new Set(['lat', 'lon', 'comment', 'tags', 'image']);
   const others = Object.entries(ofFields).filter(([name]) => !known.has(name));
   return html`<form method="post" action="${path}" enctype="multipart/form-data">
@@ -62,16 +65,8 @@ ${from}${alerts(others)}
 ${text('lat', 'latitude in degrees, within ±90; required')}
 ${text('lon', 'longitude in degrees, within ±180; required')}
 ${text('tags', TAGS_HINT, TAGS_FIELD)}
-${hasImages && imageField(ofFields['image'] ?? [])}
-${field(
-  'p-comment',
-  'comment',
-  (described) =>
-    html`<textarea id="p-comment" name="comment"
-rows="3"${described}>\n${posted['comment'] ?? ''}</textarea>`,
-  undefined,
-  ofFields['comment'] ?? [],
-)}
+${hasImages && own('image', 'a JPEG or PNG; none is fine', image)}
+${own('comment', undefined, comment)}
 </div>
 <p class="buttons"><button type="submit">POST</button></p>
 </form>
@@ -86,17 +81,6 @@ spellcheck="false">\n${raw ?? EXAMPLE}</textarea></div>
 </form>
 </details>
 `;
-}
-
-function imageField(problems: readonly string[]): Html {
-  return field(
-    'p-image',
-    'image',
-    (described) =>
-      html`<input id="p-image" name="image" type="file" accept="image/jpeg,image/png"${described}>`,
-    'a JPEG or PNG; none is fine',
-    problems,
-  );
 }
 
 /** What is wrong with fields that have no place of their own. */
