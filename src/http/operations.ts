@@ -61,9 +61,8 @@ export function addOperations(
     return { status: 'live' };
   });
   read(READY_PATH, (request, reply) => {
-    const state = readiness(service.current, seesAll(request));
     if (service.current.leaving) reply.code(503);
-    return sendReadiness(reply, state);
+    return sendReadiness(reply, service.current, seesAll(request));
   });
   read(METRICS_PATH, (request, reply) => {
     seesAll(request);
@@ -91,7 +90,7 @@ export function addOperations(
     const done = service.reload(flagOf(target, 'accept'));
     if (flagOf(target, 'wait')) await done;
     else reply.code(202).header('Location', READY_PATH);
-    return sendReadiness(reply, readiness(service.current, true));
+    return sendReadiness(reply, service.current, true);
   });
 }
 
@@ -104,14 +103,10 @@ async function* postLines(
   for await (const posts of readAll(journal, after, through)) yield posts.map(postLine).join('');
 }
 
-function sendReadiness(reply: FastifyReply, body: object): FastifyReply {
-  return reply.header('Cache-Control', 'no-store').send(body);
-}
-
-function readiness(current: Current, seesAll: boolean): object {
+function sendReadiness(reply: FastifyReply, current: Current, seesAll: boolean): FastifyReply {
   const { generation, stale, building, posts, leaving } = current;
   const { tag, exportedAt, loadedAt } = generation;
-  return {
+  return reply.header('Cache-Control', 'no-store').send({
     status: leaving ? 'leaving' : 'ready',
     version: VERSION,
     points: pointsServed(generation),
@@ -129,7 +124,7 @@ function readiness(current: Current, seesAll: boolean): object {
         bytes_total: building.bytesTotal,
       },
     }),
-  };
+  });
 }
 
 function timeText(milliseconds: number): string {
