@@ -53,10 +53,7 @@ function addFiles(app: FastifyInstance, url: string, handler: RouteHandlerMethod
 const FILE: FastifyContextConfig = { isFile: true };
 
 /** Adds `GET /static/<digest>/<name>`: the styles and scripts of the pages. */
-export function addStatic(
-  app: FastifyInstance,
-  { site, corsOrigin }: Pick<Context, 'site' | 'corsOrigin'>,
-): void {
+export function addStatic(app: FastifyInstance, { site, corsOrigin }: Context): void {
   const { assets } = site;
   const vary = varyOf({ compress: true, corsOrigin, isFile: true });
   const codingOf = createCodingOf(['br', 'gzip']);
@@ -76,10 +73,7 @@ export function addStatic(
 }
 
 /** Adds `GET /docs/`: Swagger UI, which may send requests to the public URL, too. */
-export function addViewer(
-  app: FastifyInstance,
-  { origin, site }: Pick<Context, 'origin' | 'site'>,
-): void {
+export function addViewer(app: FastifyInstance, { origin, site }: Context): void {
   const { publicUrl } = origin;
   const asked = publicUrl === undefined ? '' : ` ${new URL(publicUrl).origin}`;
   const sources = {
