@@ -7,7 +7,7 @@ import type { SharedRoom } from '../../model/turns.js';
 import type { Upload } from '../../posts/media/upload.js';
 import type { PostRequest } from '../../posts/posts.js';
 import type { Context, Posting } from '../answer/context.js';
-import { fixedHeaders, linesOf, varyOf } from '../answer/head.js';
+import { fixedHeaders, linesOf } from '../answer/head.js';
 import { Sender } from '../answer/sender.js';
 import { PAGE_NEGOTIATION, PAGE_OFFER, sendPage } from '../pages/page-format.js';
 import { bodyOfForm, PAGE_FIELD, postedOf } from '../pages/post-form.js';
@@ -53,8 +53,8 @@ export function addPosting(
 ): void {
   const { posts, uploads } = posting;
   const { corsOrigin, compress, site, bodies } = context;
-  const dependence = { compress, corsOrigin };
-  const fixed = linesOf({ ...fixedHeaders(ALLOW_POINTS, dependence), ...SHARED });
+  const fixed = { ...fixedHeaders(ALLOW_POINTS, { compress, corsOrigin }), ...SHARED };
+  const fixedLines = linesOf(fixed);
   const sender = new Sender(context, 'posting');
 
   async function handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -89,15 +89,13 @@ export function addPosting(
     // scripts may read what any of several such headers names
     if (answer.kind === 'replayed') Object.assign(own, REPLAYED);
     if (isPage) {
-      const Vary = varyOf(dependence);
-      reply.code(201).headers({ Allow: ALLOW_POINTS, Vary, ...own, ...SHARED });
+      reply.code(201).headers({ ...fixed, ...own });
       const made = `${site.prefix}${POINTS_PATH}${id}/`;
-      const title = `Map data point ${id}`;
-      sendPage(reply, site, subject, title, record, { made });
+      sendPage(reply, site, subject, `Map data point ${id}`, record, { made });
       return reply;
     }
     const body = byteText(record);
-    const lines = `${linesOf(own)}${fixed}Content-Length: ${body.length}\r\n`;
+    const lines = `${linesOf(own)}${fixedLines}Content-Length: ${body.length}\r\n`;
     sender.write(reply, 201, 'none', lines, body);
     return reply;
   }
