@@ -8,7 +8,6 @@ import {
   type FastifyRequest,
   fastify,
 } from 'fastify';
-import type { Tokens } from '../posts/tokens/file.js';
 import { createAtLeast } from './answer/at-least.js';
 import type { Context, Observe } from './answer/context.js';
 import { corsHeaders, KEEP_ALIVE_MS, varyOf } from './answer/head.js';
@@ -118,8 +117,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     request.startedAt = performance.now();
     checkHead(request.raw, reply.raw);
     limitBodyTime(request.raw, limits);
-    readToken(request, context.tokens);
+    // routes of operators look at tokens themselves
     if (isForOperators(request)) return done();
+    const { url, headers } = request.raw;
+    const isAdmin = url!.startsWith('/admin/');
+    if (!isAdmin) request.user = userOf(headers.authorization, context.tokens);
     if (isBehind()) throw overloaded();
     const waiting = waitFor(request.raw);
     if (waiting === undefined) done();
@@ -190,16 +192,6 @@ function createHttpServer(
     if (response?.headersSent !== false || !response.req.complete) socket.destroy();
   });
   return server;
-}
-
-/** Throws a 401 HttpError for a token that is not known. */
-function readToken(request: FastifyRequest, tokens: Tokens): void {
-  const { url, headers } = request.raw;
-  const { authorization } = headers;
-  // only where there is a token: Fastify makes `routeOptions` anew at each access
-  if (authorization === undefined || isForOperators(request)) return;
-  // the routes of operators look at it themselves
-  if (!url!.startsWith('/admin/')) request.user = userOf(authorization, tokens);
 }
 
 function isForOperators(request: FastifyRequest): boolean {

@@ -74,7 +74,8 @@ export function isAdmin(
 }
 
 /** Throws a 401 HttpError where a scheme of tokens is not followed by one word. */
-function tokenOf(authorization = ''): string | undefined {
+function tokenOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
   const [scheme = '', key, ...others] = authorization.trim().split(/[\t ]+/);
   if (!SCHEME.test(scheme)) return undefined;
   if (key !== undefined && others.length === 0) return key;
