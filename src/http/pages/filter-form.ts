@@ -108,13 +108,9 @@ autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${desc
   const link = html`<a href="${path}?${query}">Example</a>`;
   // a problem's text has the rule, too
   const rule = problems.length > 0 ? link : html`<code>${name}</code>: ${accepts}. ${link}`;
-  const id = `f-${name}`;
-  return field(id, label, control, undefined, problems, help(id, label, rule));
-}
-
-function help(id: string, label: string, rule: Html): Html {
-  return html`<details class="help"><summary aria-label="Help for ${label}">?</summary>
-<p class="hint" id="${id}-help">${rule}</p></details>`;
+  const help = html`<details class="help"><summary aria-label="Help for ${label}">?</summary>
+<p class="hint" id="f-${name}-help">${rule}</p></details>`;
+  return field(`f-${name}`, label, control, undefined, problems, help);
 }
 
 export function field(
