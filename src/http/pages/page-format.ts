@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { JSON_FORMAT } from '../formats/json-format.js';
 import type { Format } from '../formats/representation.js';
-import { type HttpError, RefusedForm } from '../request/http-error.js';
+import type { HttpError } from '../request/http-error.js';
 import { Negotiation, type Offer } from '../request/negotiation.js';
 import { pathOf } from '../request/origin.js';
 import type { Problems } from './filter-form.js';
@@ -51,9 +51,9 @@ export function sendErrorPage(
   const { status, headers, body } = error;
   const problems = typeof body.detail === 'string' ? { detail: [body.detail] } : (body as Problems);
   const title = `${status} ${STATUS_CODES[status] ?? 'Error'}`;
-  const posted = error instanceof RefusedForm ? { posted: error.posted } : {};
   reply.headers(headers);
-  sendPage(reply, site, subject, title, JSON.stringify(body), { problems, ...posted });
+  const more = { problems, ...(error.posted && { posted: error.posted }) };
+  sendPage(reply, site, subject, title, JSON.stringify(body), more);
 }
 
 /** Answers with a page about one record, a breadcrumb below the pages about `subject`. */

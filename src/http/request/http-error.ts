@@ -9,6 +9,8 @@ export class HttpError extends Error {
   readonly status: number;
   readonly body: ErrorBody;
   readonly headers: Readonly<Record<string, string>>;
+  /** What the form of a page said, which is shown again. */
+  posted?: Readonly<Record<string, string>>;
 
   constructor(status: number, body: ErrorBody, headers: Readonly<Record<string, string>> = {}) {
     super(`${status} ${JSON.stringify(body)}`);
@@ -21,16 +23,6 @@ export class HttpError extends Error {
 /** Also true of an HttpError from another thread, which has lost its class. */
 export function isHttpError(thrown: unknown): thrown is HttpError {
   return thrown instanceof Error && thrown.name === 'HttpError';
-}
-
-/** The error of a page's form, which is shown again with what was posted. */
-export class RefusedForm extends HttpError {
-  readonly posted: Readonly<Record<string, string>>;
-
-  constructor({ status, body, headers }: HttpError, posted: Readonly<Record<string, string>>) {
-    super(status, body, headers);
-    this.posted = posted;
-  }
 }
 
 export class NotFound extends HttpError {

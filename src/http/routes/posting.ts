@@ -24,13 +24,7 @@ import {
   typeOfBody,
 } from '../request/body.js';
 import { clientOf } from '../request/client.js';
-import {
-  credentialsMissing,
-  HttpError,
-  keyReused,
-  RefusedForm,
-  unavailable,
-} from '../request/http-error.js';
+import { credentialsMissing, HttpError, keyReused, unavailable } from '../request/http-error.js';
 import { readMultipart } from '../request/multipart.js';
 import { checkSameSite } from '../request/origin.js';
 import { readDraft } from '../request/post-fields.js';
@@ -66,8 +60,8 @@ export function addPosting(
       const page = form?.get(PAGE_FIELD)?.at(-1);
       return await accept(reply, admission, requestOf(admission, { body: said, image }, page));
     } catch (error) {
-      if (form === undefined || !(error instanceof HttpError)) throw error;
-      throw new RefusedForm(error, postedOf(form));
+      if (form !== undefined && error instanceof HttpError) error.posted = postedOf(form);
+      throw error;
     } finally {
       // in any case: the image of a point is another file
       if (image !== undefined) await uploads?.discard(image);
