@@ -215,21 +215,15 @@ function readKnown<Wanted>(
   const byName = new Map(parameters.map((one) => [one.name, one]));
   const known = pairs.filter(({ name }) => byName.has(name));
   return readParameters(known, parameters, (reader) => {
-    for (const { name, value } of pairs) {
-      if (reader.problems.length === MOST_TOLD) break;
-      const parameter = byName.get(name);
-      if (parameter === undefined) {
-        const names = [...byName.keys()].join(', ');
-        const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
-        reader.problems.push({ parameter: cut(name), text });
-        continue;
-      }
-      // the pipeline reads `format` itself
-      const choices = (parameter.schema['enum'] ?? []) as readonly string[];
-      if (name === 'f' && value !== '' && !choices.includes(value)) {
-        reader.refuse(name, value, 'no format that there is');
-      }
+    const unknown = pairs.filter(({ name }) => !byName.has(name));
+    for (const { name } of unknown.slice(0, MOST_TOLD)) {
+      const names = [...byName.keys()].join(', ');
+      const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
+      reader.problems.push({ parameter: cut(name), text });
     }
+    // the pipeline reads `format` itself
+    const formats = byName.get('f')!.schema['enum'] as readonly string[];
+    reader.read('f', (text) => formats.includes(text) || 'no format that there is');
     return read(reader);
   });
 }
