@@ -141,7 +141,7 @@ export function oneOf(...choices: string[]): (text: string) => string {
 
 /** A template of the addresses of map tiles. Throws an InputError. */
 export function tileUrl(text: string): string {
-  const isWeb = /^https?:\/\/[\w.:[\]-]+\/[\w./~%?&=@{}-]*$/.test(text);
+  const isWeb = URL.canParse(text) && /^https?:\/\/[\w.:[\]-]+\/[\w./~%?&=@{}-]*$/.test(text);
   if (isWeb && ['{z}', '{x}', '{y}'].every((part) => text.includes(part))) return text;
   throw new InputError(
     'expected a URL with {z}, {x} and {y} in its path, such as ' +

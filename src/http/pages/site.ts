@@ -33,7 +33,8 @@ export function createSite(
 ): Site {
   // addresses without a host stay with the host that the page came from
   const prefix = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
-  const tiles = tileUrl === undefined ? '' : ` ${tileOrigin(tileUrl)}`;
+  // in the template `{s}` or the like may stand only behind the host
+  const tiles = tileUrl === undefined ? '' : ` ${new URL(tileUrl).origin}`;
   return {
     assets: new Assets(prefix),
     prefix,
@@ -57,11 +58,6 @@ export function pageHeaders(sources: Readonly<Record<string, string>>): Site['he
   };
   const policy = Object.entries(all).map(([what, from]) => `${what} ${from}`);
   return { 'Content-Security-Policy': policy.join('; '), 'Referrer-Policy': 'same-origin' };
-}
-
-/** Scheme and authority of a template, where `{s}` or the like may stand only behind them. */
-function tileOrigin(tileUrl: string): string {
-  return /^https?:\/\/[^/{}]+/.exec(tileUrl)![0];
 }
 
 const PLACES: readonly Crumb[] = [
