@@ -1,4 +1,4 @@
-import { getRandomValues } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { isIP, isIPv6 } from 'node:net';
 import { sharedArray } from '../../model/memory.js';
@@ -85,22 +85,21 @@ function tokenOf(authorization: string | undefined): string | undefined {
   throw unauthorized(`Invalid token header. ${reason}`, wanted);
 }
 
-/** Where throttles count, in memory that all threads share: two seeds, then slots. */
+/** Where throttles count, in memory that all threads share: a seed, then slots. */
 export type ThrottleMemory = Float64Array;
 
 /** Counts one request. Throws a 429 HttpError that says when the next may come. */
 export type Throttle = (client: string) => void;
 
-/** A client has two slots, picked by hashes with secret seeds; both must be full to throttle it. */
+/** A client has two slots, picked by a hash with a secret seed; both must be full to throttle it. */
 const SLOTS = 1 << 17;
-const SEEDS = 2;
 const MINUTE_MS = 60_000;
 /** More than the rounding error of sums of times. */
 const ROUNDING_MS = 0.01;
 
 export function createThrottleMemory(): ThrottleMemory {
-  const memory = sharedArray(Float64Array, SEEDS + SLOTS);
-  memory.set(getRandomValues(new Int32Array(SEEDS)));
+  const memory = sharedArray(Float64Array, 1 + SLOTS);
+  memory[0] = randomInt(2 ** 47);
   return memory;
 }
 
@@ -116,34 +115,22 @@ export function createThrottle(
   if (perMinute === 0) return () => {};
   const cost = MINUTE_MS / perMinute;
 
-  // a slot holds the time at which all that was taken is given back
-  const debtOf = (slot: number, time: number): number => Math.max(0, memory[slot]! - time);
-
   return (client) => {
     const time = now();
-    const first = SEEDS + (hash(client, memory[0]!) & (SLOTS - 1));
-    const second = SEEDS + (hash(client, memory[1]!) & (SLOTS - 1));
-    const debt = Math.min(debtOf(first, time), debtOf(second, time));
+    const digest = hash('sha256', `${memory[0]} ${client}`, 'buffer');
+    const slots = [digest.readUInt32LE(0), digest.readUInt32LE(4)].map((one) => 1 + (one % SLOTS));
+    // a slot holds the time at which all that was taken is given back
+    const debt = Math.max(0, Math.min(...slots.map((slot) => memory[slot]!)) - time);
     if (debt + cost > MINUTE_MS + ROUNDING_MS) {
       throw throttled(Math.ceil((debt + cost - MINUTE_MS) / 1000));
     }
     // a lost update between two threads lets one more through, and nothing worse
     const until = time + debt + cost;
-    for (const slot of [first, second]) memory[slot] = Math.max(memory[slot]!, until);
+    for (const slot of slots) memory[slot] = Math.max(memory[slot]!, until);
   };
 }
 
 export function throttled(seconds: number): HttpError {
   const detail = `Request was throttled. Expected available in ${seconds} seconds.`;
   return new HttpError(429, { detail }, { 'Retry-After': String(seconds) });
-}
-
-function hash(text: string, seed: number): number {
-  let state = seed | 0;
-  for (let i = 0; i < text.length; i++) {
-    state = Math.imul(state ^ text.charCodeAt(i), 0x9e3779b1);
-    state ^= state >>> 15;
-  }
-  state = Math.imul(state ^ (state >>> 16), 0x85ebca6b);
-  return (state ^ (state >>> 13)) >>> 0;
 }

@@ -11,7 +11,7 @@ import { assert, table, test } from '../../support/uvu.js';
 /** A throttle with a clock that tests set. */
 function start(perMinute: number, time = 0) {
   const memory = createThrottleMemory();
-  memory.set([12_345, -987_654]);
+  memory[0] = 12_345;
   const clock = { time };
   const throttle = createThrottle(memory, perMinute, () => clock.time);
   /** How many of `count` posts are let through, and the `Retry-After` of the next one. */
