@@ -28,20 +28,16 @@ export function createOriginOf(settings: OriginSettings): OriginOf {
     const host = forwarded ?? headers.host ?? localAddress(request);
     const isSecure = trustProxy && first(headers['x-forwarded-proto'])?.toLowerCase() === 'https';
     if (host === last.host && isSecure === last.isSecure) return last.origin;
-    checkAuthority(host, allowedHosts);
+    if (!isAuthority(host)) {
+      throw badHost(host, 'must be a host name or address with an optional port');
+    }
+    if (allowedHosts[0] !== '*' && !hostAllowed(host, allowedHosts)) {
+      throw badHost(host, 'is not one that this service answers to');
+    }
     const origin = publicUrl ?? `${isSecure ? 'https' : 'http'}://${host}`;
     Object.assign(last, { host, isSecure, origin });
     return origin;
   };
-}
-
-function checkAuthority(host: string, allowedHosts: readonly string[]): void {
-  if (!isAuthority(host)) {
-    throw badHost(host, 'must be a host name or address with an optional port');
-  }
-  if (allowedHosts[0] !== '*' && !hostAllowed(host, allowedHosts)) {
-    throw badHost(host, 'is not one that this service answers to');
-  }
 }
 
 /** The client's own value, to which each proxy appended another. */

@@ -40,7 +40,8 @@ export function readDraft(body: Body): Draft | Refused {
     ? readString('comment', fields['comment'], fail)
     : '';
   const tags = readTags(fields['tags'], fail);
-  readImage(fields['image'], fail);
+  // images come by multipart only; elsewhere the field may at most be empty
+  if ((fields['image'] ?? '') !== '') fail('image', NO_FILE);
 
   const record = { id: 1, created_at: STAND_IN_TIME, lat, lon, comment, tags };
   const point = readPoint(record, () => {});
@@ -135,11 +136,6 @@ function readTags(value: unknown, fail: Fail): readonly string[] | undefined {
     else if (tag !== undefined) tags.push(tag);
   }
   return tags;
-}
-
-/** Images come by multipart only; elsewhere the field may at most be empty. */
-function readImage(value: unknown, fail: Fail): void {
-  if (value !== undefined && value !== null && value !== '') fail('image', NO_FILE);
 }
 
 /** The type of a JSON value, by the names that the errors of the original service have. */
