@@ -6,7 +6,7 @@ import { type Logger, pino } from 'pino';
 import sharp from 'sharp';
 import { decode } from '../../src/posts/media/decode-process.js';
 import type { Decoder } from '../../src/posts/media/decoder.js';
-import { incomingIn, openImageFolder } from '../../src/posts/media/folder.js';
+import { incomingOf, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createUploads, ImageStats, type Upload } from '../../src/posts/media/upload.js';
 import { makeFolder } from './folder.js';
@@ -178,7 +178,7 @@ const DECODER: Decoder = { decode: decode as Decoder['decode'] };
 
 export function makeMediaFolder(): MediaFolder {
   const folder = makeFolder();
-  const incoming = incomingIn(folder);
+  const incoming = incomingOf(folder);
   const logger: Logger = pino({ level: 'silent' });
   const stats = new ImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };

@@ -30,14 +30,12 @@ export function checkMediaFolder(path: string): void {
   throw new InputError(`--media ${path}: ${what}. Make it, or leave the setting out.`);
 }
 
-/** The folder of files that are no image of a point yet. No address leads there. */
-export function incomingIn(folder: string): string {
-  return join(folder, '.incoming');
-}
-
-/** {@link incomingIn} of a folder; for a bucket a folder beside downloads. */
-export function incomingOf(media: string, downloads: string | undefined): string {
-  if (!isBucket(media)) return incomingIn(media);
+/**
+ * The folder of files that are no image of a point yet, to which no address leads: within a folder
+ * of images, and beside downloads for a bucket.
+ */
+export function incomingOf(media: string, downloads?: string | undefined): string {
+  if (!isBucket(media)) return join(media, '.incoming');
   return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
 }
 
@@ -99,14 +97,11 @@ export interface ImageStore {
 
 /** Opens a folder of images for writing. Throws an InputError where that cannot be. */
 export function openImageFolder(folder: string): ImageStore {
-  const incoming = incomingIn(folder);
   // one folder a point
   const images = join(folder, 'map_data_points');
   try {
-    for (const path of [incoming, images]) {
-      mkdirSync(path, { recursive: true });
-      accessSync(path, constants.W_OK);
-    }
+    mkdirSync(images, { recursive: true });
+    accessSync(images, constants.W_OK);
     // an image is on stable storage only where all folders above it are
     flushFolder(folder);
   } catch (error) {

@@ -9,7 +9,7 @@ import { MAX_BODY_BYTES, receiveBody } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
 import { SharedRoom } from '../../../src/model/turns.js';
-import { incomingIn } from '../../../src/posts/media/folder.js';
+import { incomingOf } from '../../../src/posts/media/folder.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
 import { FORM, makeMediaFolder, part } from '../../support/images.js';
@@ -18,7 +18,7 @@ import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;
 const { folder, logger, files } = makeMediaFolder();
-const uploads = createUploads(incomingIn(folder), MAX_BYTES, logger);
+const uploads = createUploads(incomingOf(folder), MAX_BYTES, logger);
 const room = new SharedRoom(1_000_000);
 const EMPTY = ['.incoming', 'map_data_points'];
 

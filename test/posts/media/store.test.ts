@@ -2,14 +2,14 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { pino } from 'pino';
-import { incomingIn, MediaUnavailable } from '../../../src/posts/media/folder.js';
+import { incomingOf, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
 import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
 import { JPEG, makeMediaFolder, PNG } from '../../support/images.js';
 import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen } = makeMediaFolder();
-const incoming = incomingIn(folder);
+const incoming = incomingOf(folder);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
     rmSync(join(folder, name), { recursive: true, force: true });
