@@ -5,12 +5,7 @@ import { createThrottleMemory, type ThrottleMemory } from '../http/request/clien
 import type { TimeZone } from '../model/time-zone.js';
 import { acceptedOf, adopt } from '../posts/adopt.js';
 import { isShared, type Journal } from '../posts/journal.js';
-import {
-  type ImageStore,
-  incomingOf,
-  openImageFolder,
-  openIncoming,
-} from '../posts/media/folder.js';
+import { incomingOf, openImageFolder, openIncoming } from '../posts/media/folder.js';
 import type { Media } from '../posts/media/media.js';
 import { createPostClock, type PostStats, type Posts, PostWriter } from '../posts/posts.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
@@ -111,15 +106,11 @@ async function openImages(
     import('../posts/media/media.js'),
     import('../posts/media/decoder.js'),
   ]);
-  const store = await openStore(media);
+  const store = isBucket(media)
+    ? await (await import('../posts/media/image-bucket.js')).openImageBucket(media)
+    : openImageFolder(media);
   const incoming = incomingOf(media, downloads);
   openIncoming(incoming);
   const decoder = createDecoder(imageTimeout);
   return new Media({ store, incoming, maxPixels, logger, stats: images, decoder });
-}
-
-async function openStore(media: string): Promise<ImageStore> {
-  if (!isBucket(media)) return openImageFolder(media);
-  const { openImageBucket } = await import('../posts/media/image-bucket.js');
-  return openImageBucket(media);
 }

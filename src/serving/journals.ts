@@ -34,14 +34,19 @@ export async function openConfiguredJournal(
   const { logger } = options;
   if (given === 'none') return undefined;
   if (given !== undefined && isDatabaseAddress(given)) {
-    return openShared(given, settings, options);
+    const { openDatabaseJournal } = await import('../posts/postgres-journal.js');
+    const database = parseDatabaseAddress(given);
+    return openPatiently(database.name, settings, logger, () =>
+      openDatabaseJournal(database, { ...options, timeoutMs: settings.journalTimeout }),
+    );
   }
   const path = given ?? besideSnapshot(snapshot);
   // the load says what is wrong with the snapshot, and no journal is begun for it
   if (path === undefined) return undefined;
   try {
-    const open = (): Promise<OwnJournal> => openJournal(path, { ...options, anyFileSystem });
-    return await openPatiently(path, settings, logger, open);
+    return await openPatiently(path, settings, logger, () =>
+      openJournal(path, { ...options, anyFileSystem }),
+    );
   } catch (error) {
     // a journal that is there may have accepted points: it must be opened
     if (!(error instanceof StoreError) || error.fault !== 'unwritable') throw error;
@@ -51,18 +56,6 @@ export async function openConfiguredJournal(
     logger.warn({ path, reason: error.message }, 'points are only read');
     return undefined;
   }
-}
-
-async function openShared(
-  address: string,
-  settings: JournalSettings,
-  options: DatabaseJournalOptions & { readonly logger: Logger },
-): Promise<SharedJournal> {
-  const { openDatabaseJournal } = await import('../posts/postgres-journal.js');
-  const database = parseDatabaseAddress(address);
-  return openPatiently(database.name, settings, options.logger, () =>
-    openDatabaseJournal(database, { ...options, timeoutMs: settings.journalTimeout }),
-  );
 }
 
 /** Tries again where the fault may pass, as long as the settings say. */
