@@ -39,7 +39,8 @@ export const KEPT_MS: number = 24 * 60 * 60 * 1000;
 export async function adopt(
   given: Generation,
   adopter: Adopter,
-  now: number = steadyNow(),
+  // a steady clock: the system's may be put back
+  now: number = performance.timeOrigin + performance.now(),
 ): Promise<void> {
   const { journal, writer, deltas, logger } = adopter;
   const taken = given.engine.dataset.byId.keys;
@@ -184,9 +185,4 @@ function watermarkOf(generation: Generation, { journal, logger }: Adopter): numb
   if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
   return through;
-}
-
-/** The system's time when the process began, and what has passed since by a steady clock. */
-function steadyNow(): number {
-  return performance.timeOrigin + performance.now();
 }
