@@ -43,8 +43,8 @@ export interface Watermark {
   readonly sequence: number;
 }
 
-/** The most bytes that are read of a checksum file, which may list many files. */
-export const MAX_CHECKSUM_BYTES: number = 64 * 1024;
+/** The checksum file of `name` is `name.sha256`. */
+export const CHECKSUM_SUFFIX = '.sha256';
 
 export type Progress = (bytesRead: number, bytesTotal: number) => void;
 

@@ -65,7 +65,7 @@ export function writeAll(fd: number, bytes: Uint8Array): void {
   for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done);
 }
 
-const NAME = /^\.waypost-[0-9a-f-]+\.tmp(?:\.sha256)?$/;
+const NAME = /^\.waypost-[0-9a-f-]+\.tmp$/;
 /** The name of a temporary file that only its process uses has the process's number. */
 const OWNED = /^\.waypost-(\d+)-[0-9a-f]{16}\.tmp/;
 /** Milliseconds after which a temporary file is abandoned. */

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { basename } from 'node:path';
 import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
@@ -40,9 +39,9 @@ function faultOf(error: InputError): Fault {
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const { path, name, checksumPath, exportedAt, unless } = request;
+  const { path, name, checksum, exportedAt, unless } = request;
   const { maxInvalid, timeZone, notifications } = request;
-  if (checksumPath !== undefined) await checkChecksum(path, checksumPath, basename(name));
+  if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
   const digestWith = (snapshot: string): string => hash('sha256', snapshot + JSON.stringify(extra));
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;

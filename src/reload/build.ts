@@ -8,7 +8,8 @@ interface BuildTask {
   readonly path: string;
   /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;
-  readonly checksumPath?: string | undefined;
+  /** The text of the checksum file, where there is one. */
+  readonly checksum?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */
   readonly unless: string | undefined;
   /** When rows were exported, where the time of their file does not say so. */

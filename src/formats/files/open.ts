@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { openNative } from '../native/read.js';
-import { MAX_CHECKSUM_BYTES, type ReadOptions, type SnapshotReader } from '../snapshot.js';
+import { CHECKSUM_SUFFIX, type ReadOptions, type SnapshotReader } from '../snapshot.js';
 
 /** Opens a snapshot file of any format. Throws an InputError where there is none. */
 export async function openSnapshot(path: string, options: ReadOptions): Promise<SnapshotReader> {
@@ -49,33 +48,30 @@ async function fileDigest(path: string): Promise<string> {
 }
 
 /**
- * Compares a snapshot with the SHA-256 in its checksum file. Throws an InputError where they differ
- * or the checksum file cannot be understood, and what the system throws.
+ * Compares a snapshot, which messages call `name`, with the SHA-256 in the text of its checksum
+ * file. Throws an InputError where they differ or the text cannot be understood, and what the
+ * system throws.
  */
-export async function checkChecksum(
-  path: string,
-  checksumPath: string,
-  name: string = basename(path),
-): Promise<void> {
-  const expected = await readChecksum(checksumPath, name);
+export async function checkChecksum(path: string, name: string, text: string): Promise<void> {
+  const expected = readChecksum(name, text);
   const actual = await fileDigest(path);
   if (actual === expected) return;
   throw new InputError(
-    `${path}: not whole: its SHA-256 is ${actual}, and ${checksumPath} says ${expected}; ` +
-      'it is looked at again when either changes',
+    `${name}: not whole: its SHA-256 is ${actual}, and ${name}${CHECKSUM_SUFFIX} says ` +
+      `${expected}; it is looked at again when either changes`,
   );
 }
 
 /** The digest of the line that names the file, or of a line without a name; in small letters. */
-async function readChecksum(checksumPath: string, name: string): Promise<string> {
-  const start = await text(createReadStream(checksumPath, { end: MAX_CHECKSUM_BYTES }));
-  const lines = start.split(/\r?\n/).map((line) => LINE.exec(line.trim()));
+function readChecksum(path: string, text: string): string {
+  const name = basename(path);
+  const lines = text.split(/\r?\n/).map((line) => LINE.exec(line.trim()));
   const own = lines.find(
     (line) => line !== null && (line[2] === undefined || basename(line[2]) === name),
   );
   if (own !== undefined && own !== null) return own[1]!.toLowerCase();
   throw new InputError(
-    `${checksumPath}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: ` +
+    `${path}${CHECKSUM_SUFFIX}: has no SHA-256 of ${name}; expected a line such as sha256sum writes: ` +
       `64 hexadecimal digits, two spaces, ${name}`,
   );
 }

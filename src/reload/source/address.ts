@@ -1,19 +1,12 @@
 import { createWriteStream, rmSync } from 'node:fs';
-import { mkdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, stat, truncate } from 'node:fs/promises';
 import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
-import type { Progress } from '../../formats/snapshot.js';
+import { CHECKSUM_SUFFIX, type Progress } from '../../formats/snapshot.js';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { type LocalOptions, stateIfAny } from './local.js';
-import {
-  CHECKSUM_SUFFIX,
-  Changed,
-  type RemoteFile,
-  type Source,
-  type Store,
-  startOf,
-} from './source.js';
+import { Changed, type RemoteFile, type Source, type Store, startOf } from './source.js';
 
 interface AddressOptions extends Pick<LocalOptions, 'companion' | 'mode' | 'pollMs'> {
   /** `http://…`, `https://…`, `s3://bucket/key` or `s3://bucket/prefix/`. */
@@ -50,23 +43,19 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     async open(candidate, tell) {
       const file: RemoteFile = candidate;
       const path = temporaryIn(folder, true);
-      const besidePath = `${path}${CHECKSUM_SUFFIX}`;
-      const removeAtExit = (): void => {
-        for (const one of [path, besidePath]) rmSync(one, { force: true });
-      };
+      const removeAtExit = (): void => rmSync(path, { force: true });
       process.once('exit', removeAtExit);
       const close = async (): Promise<void> => {
-        for (const one of [path, besidePath]) await rm(one, { force: true });
+        await rm(path, { force: true });
         process.off('exit', removeAtExit);
       };
       try {
         await download(store, file, path, tell, idleMs);
-        const checksum = await file.checksum?.(AbortSignal.timeout(idleMs));
-        if (checksum !== undefined) await writeFile(besidePath, checksum);
-        const checksumPath = checksum === undefined ? undefined : besidePath;
+        const text = await file.checksum?.(AbortSignal.timeout(idleMs));
+        const checksum = text === undefined ? undefined : async () => text;
         // what was downloaded is whole, whatever is there by now
         const state = async () => 'same' as const;
-        return { path, checksumPath, exportedAt: file.modifiedAt, state, close };
+        return { path, checksum, exportedAt: file.modifiedAt, state, close };
       } catch (error) {
         await close();
         // what a server refuses now it may give later, unlike what is wrong in a file

@@ -1,15 +1,9 @@
 import type { Readable } from 'node:stream';
 import type { _Object } from '@aws-sdk/client-s3';
 import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
+import { CHECKSUM_SUFFIX } from '../../formats/snapshot.js';
 import { InputError } from '../../model/quote.js';
-import {
-  CHECKSUM_SUFFIX,
-  Changed,
-  isSnapshotName,
-  type RemoteFile,
-  type Store,
-  startOf,
-} from './source.js';
+import { Changed, isSnapshotName, type RemoteFile, type Store, startOf } from './source.js';
 
 /** Newest objects below a prefix that are candidates. */
 const NEWEST = 32;

@@ -1,16 +1,18 @@
+import { createReadStream } from 'node:fs';
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
+import { CHECKSUM_SUFFIX } from '../../formats/snapshot.js';
 import { marksOf, targetOf } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import {
   belongsTo,
   type Candidate,
-  CHECKSUM_SUFFIX,
   isPattern,
   isSnapshotName,
   matcherOf,
   type Source,
+  startOf,
 } from './source.js';
 import { type WatchOptions, watchPaths } from './watch.js';
 
@@ -74,7 +76,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       const { path, file, checksum, beside } = candidate as FileCandidate;
       return {
         path,
-        checksumPath: checksum === undefined ? undefined : besideOf(path),
+        checksum: checksum && (() => startOf(createReadStream(besideOf(path)))),
         async state() {
           const changes = await Promise.all([
             stateIfAny(path).then((now) => changeOf(file, now)),

@@ -1,7 +1,4 @@
-import { MAX_CHECKSUM_BYTES, type Progress } from '../../formats/snapshot.js';
-
-/** The checksum file of `name` is `name.sha256`. */
-export const CHECKSUM_SUFFIX = '.sha256';
+import type { Progress } from '../../formats/snapshot.js';
 
 /** What programs add to the names of unfinished files and of their own copies. */
 const UNFINISHED =
@@ -64,8 +61,8 @@ export interface Candidate {
 /** A candidate as a local file. */
 export interface Opened {
   readonly path: string;
-  /** The file that has the candidate's SHA-256, where there is one. */
-  readonly checksumPath: string | undefined;
+  /** Reads the checksum file, where there is one. */
+  readonly checksum?: (() => Promise<string>) | undefined;
   /** What became of the file since it was listed. A `replaced` one was still read whole. */
   state(): Promise<'same' | 'replaced' | 'written'>;
   /** When a file of rows was exported, in milliseconds; else the time of the local file counts. */
@@ -120,6 +117,9 @@ export interface Store {
   /** Closes idle connections. */
   close?(): void;
 }
+
+/** The most bytes that are read of a checksum file, which may list many files. */
+const MAX_CHECKSUM_BYTES = 64 * 1024;
 
 /** Reads {@link MAX_CHECKSUM_BYTES} of a text, or a chunk more. */
 export async function startOf(body: AsyncIterable<Uint8Array> | null): Promise<string> {
