@@ -98,20 +98,28 @@ export function openOwn(path: string, anyFileSystem: boolean): Database {
   }
 }
 
+/** Does something with a file, and releases it. Throws StoreErrors. */
+function withDatabase<T>(path: string, work: (db: Database) => T, isOwner = true): T {
+  let db: Database | undefined;
+  try {
+    db = new Database(path, isOwner);
+    return work(db);
+  } catch (error) {
+    throw storeError(error);
+  } finally {
+    db?.release();
+  }
+}
+
 /** Makes a journal, and releases it. */
 function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): void {
-  const db = new Database(path);
-  try {
+  withDatabase(path, (db) => {
     db.begin();
     db.makeTables();
     if (head !== undefined) db.head = head;
     db.insert(posts);
     db.commit();
-  } catch (error) {
-    throw storeError(error);
-  } finally {
-    db.release();
-  }
+  });
 }
 
 /**
@@ -120,16 +128,12 @@ function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): vo
  */
 export function readJournal(path: string, after: number): Posted {
   if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
-  const db = new Database(path, false);
-  try {
+  const read = (db: Database): Posted => {
     db.check();
     const { name, lastSequence: through, nextId } = db.head;
     return { name, posts: [...db.postsBehind(after)], through, nextId };
-  } catch (error) {
-    throw storeError(error);
-  } finally {
-    db.release();
-  }
+  };
+  return withDatabase(path, read, false);
 }
 
 /**
@@ -139,13 +143,8 @@ export function readJournal(path: string, after: number): Posted {
 export function isOlderCopy(path: string, head: Head): boolean {
   try {
     if (!isJournal(path)) return true;
-    const db = new Database(path);
-    try {
-      const { name, lastSequence } = db.head;
-      return name === head.name && lastSequence <= head.lastSequence;
-    } finally {
-      db.release();
-    }
+    const { name, lastSequence } = withDatabase(path, (db) => db.head);
+    return name === head.name && lastSequence <= head.lastSequence;
   } catch (error) {
     const found = storeError(error);
     if (found.fault === 'refused') return false;
