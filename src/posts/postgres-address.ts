@@ -11,7 +11,7 @@ export interface DatabaseAddress {
   readonly database: string;
   readonly user: string;
   /** As the client library takes it; false for none. */
-  readonly tls: false | 'prefer' | 'require' | 'verify-full';
+  readonly tls: false | Exclude<(typeof TLS_MODES)[number], 'disable'>;
   readonly password: string;
   /** The address without user and password, for logs and errors. */
   readonly name: string;
@@ -22,12 +22,7 @@ const EXPECTED =
   'expected an address such as postgres://user@host/database or postgres://user@a,b:5433/database?sslmode=verify-full';
 /** Parameters that are read, or need not be: all hosts are asked whether they take writes. */
 const PARAMETERS = ['sslmode', 'target_session_attrs'];
-const TLS_MODES = {
-  disable: false,
-  prefer: 'prefer',
-  require: 'require',
-  'verify-full': 'verify-full',
-} as const;
+const TLS_MODES = ['disable', 'prefer', 'require', 'verify-full'] as const;
 
 export function isDatabaseAddress(text: string): boolean {
   return /^postgres(ql)?:\/\//.test(text);
@@ -55,14 +50,15 @@ export function parseDatabaseAddress(
   const asked = decoded(user) || environment['PGUSER'] || userInfo().username;
   const database = decoded(path) || environment['PGDATABASE'] || asked;
   const mode = parameters.get('sslmode') ?? environment['PGSSLMODE'] ?? 'prefer';
-  if (!Object.hasOwn(TLS_MODES, mode)) {
-    throw new InputError(`--journal: sslmode is one of ${Object.keys(TLS_MODES).join(', ')}`);
+  const tls = TLS_MODES.find((one) => one === mode);
+  if (tls === undefined) {
+    throw new InputError(`--journal: sslmode is one of ${TLS_MODES.join(', ')}`);
   }
   return {
     hosts,
     database,
     user: asked,
-    tls: TLS_MODES[mode as keyof typeof TLS_MODES],
+    tls: tls !== 'disable' && tls,
     password: decoded(secret.join(':')) || environment['PGPASSWORD'] || '',
     name: `postgres://${hosts.map(({ host, port }) => `${host}:${port}`).join()}/${database}`,
   };
