@@ -37,7 +37,6 @@ export function startProgress(
     clearOnComplete: true,
   });
   const started = performance.now();
-  let running = false;
   return {
     update(done, total) {
       signal?.throwIfAborted();
@@ -47,17 +46,10 @@ export function startProgress(
         size: show(total),
         rate: `${show(Math.round(done / seconds))}/s`,
       };
-      if (!running) {
-        bar.start(total, done, tokens);
-        running = true;
-      } else {
-        bar.update(done, tokens);
-      }
+      if (bar.isActive) bar.update(done, tokens);
+      else bar.start(total, done, tokens);
     },
-    stop() {
-      if (running) bar.stop();
-      running = false;
-    },
+    stop: () => bar.stop(),
   };
 }
 
