@@ -78,9 +78,9 @@ async function start(
   const stats = new ReloadStats();
   const postStats = new PostStats();
   const zone = await openTimeZone(settings.timeZone);
-  let renew = (): void => {};
-  const given = { current, stats: postStats, logger, renew: () => renew() };
-  const intake = await openIntake(settings, zone, given);
+  // nothing has to be built anew before the first load
+  const renew = (): void => reloader.renew();
+  const intake = await openIntake(settings, zone, { current, stats: postStats, logger, renew });
   opened.push(() => intake.close());
   const threadStats: ThreadStats = { behind: 0 };
   const source = await openSource(settings, logger);
@@ -95,7 +95,6 @@ async function start(
     stats,
     logger,
   });
-  renew = () => reloader.renew();
   const lanes = new Lanes(
     { settings, posts: intake.posts !== undefined },
     Math.min(settings.workers, MOST_LANES),
