@@ -221,7 +221,7 @@ class DatabaseJournal implements SharedJournal {
     onFlush?.((performance.now() - began) / 1000);
     const appended = appendedOf(posts, rows);
     this.#session.ring();
-    const last = Math.max(...appended.map(sequenceOf));
+    const last = Math.max(0, ...rows.map(({ sequence }) => sequence));
     const told = this.#follower.until(last, deadline - performance.now());
     return { told: told.then(() => appended) };
   }
@@ -267,9 +267,4 @@ class DatabaseJournal implements SharedJournal {
     );
     this.#bytes = row!.bytes;
   }
-}
-
-function sequenceOf(one: Appended | Error): number {
-  if (typeof one === 'number') return one;
-  return one instanceof Error ? 0 : one.sequence;
 }
