@@ -14,8 +14,11 @@ export interface Refusal {
   readonly retryAt: number;
 }
 
+/** What the look before left. */
+export type Before = Pick<Decision, 'seen' | 'refused' | 'stale'>;
+
 /** What is known when a look has been taken. Times are milliseconds of one clock. */
-export interface Look {
+export interface Look extends Before {
   readonly now: number;
   /** The newest first. */
   readonly candidates: readonly Candidate[];
@@ -23,12 +26,6 @@ export interface Look {
   readonly settleMs: number;
   /** The identity of what is served. */
   readonly served: string | undefined;
-  /** By {@link refusalKey}. */
-  readonly refused: ReadonlyMap<string, Refusal>;
-  /** When each candidate was first seen as it is, by identity. */
-  readonly seen: ReadonlyMap<string, number>;
-  /** Of the look before. */
-  readonly stale: Refusal | undefined;
   /** Whether the candidate that was seen first goes first, not the newest. */
   readonly inTurn: boolean;
 }
@@ -42,9 +39,12 @@ export interface Decision {
   readonly retryAt: number;
   /** Why the newest candidate is not served. */
   readonly stale: Refusal | undefined;
-  /** Of the candidates newer than what is served; the others are forgotten. */
+  /**
+   * When each candidate was first seen as it is, by identity: those newer than what is served; the
+   * others are forgotten.
+   */
   readonly seen: ReadonlyMap<string, number>;
-  /** Likewise. */
+  /** Likewise, by {@link refusalKey}. */
   readonly refused: Map<string, Refusal>;
 }
 

@@ -6,6 +6,7 @@ import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
 import type { Cell, Generation } from './current.js';
 import {
+  type Before,
   candidatesOf,
   type Decision,
   decide,
@@ -52,8 +53,7 @@ const OVERTAKEN = new Error('The file was written to while it was read.');
  */
 export class Reloader {
   readonly #options: ReloadOptions;
-  /** By {@link refusalKey}. */
-  #refused = new Map<string, Refusal>();
+  #before: Before = { seen: new Map(), refused: new Map(), stale: undefined };
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
@@ -69,8 +69,6 @@ export class Reloader {
   #isRenewing = false;
   /** The identity of the candidate that is served. */
   #served: string | undefined;
-  #seen: Decision['seen'] = new Map();
-  #stale: Refusal | undefined;
   /** Toggled by each refusal: bad files that keep coming must not keep a good one waiting. */
   #inTurn = false;
 
@@ -84,10 +82,10 @@ export class Reloader {
     await this.look();
     if (current.isEmpty) {
       this.close();
-      throw new InputError(this.#stale?.reason ?? `${source.name}: nothing to serve`);
+      throw new InputError(this.#before.stale?.reason ?? `${source.name}: nothing to serve`);
     }
-    if (this.#stale === undefined) return;
-    const { path, reason } = this.#stale;
+    if (this.#before.stale === undefined) return;
+    const { path, reason } = this.#before.stale;
     logger.error({ path, reason }, 'snapshot refused, an older one is served');
   }
 
@@ -98,7 +96,7 @@ export class Reloader {
   look(accept = false): Promise<void> {
     if (accept) {
       this.#isAccepting = true;
-      this.#refused.clear();
+      this.#before.refused.clear();
     }
     this.#isAsked = true;
     this.#bell.abort();
@@ -110,7 +108,7 @@ export class Reloader {
   renew(): void {
     this.#isRenewing = true;
     this.#served = undefined;
-    this.#refused.clear();
+    this.#before.refused.clear();
     void this.look();
   }
 
@@ -155,17 +153,14 @@ export class Reloader {
       // at the start the newest file that is whole is better than none
       settleMs: current.isEmpty ? 0 : settleMs,
       served: this.#served,
-      refused: this.#refused,
-      seen: this.#seen,
-      stale: this.#stale,
       inTurn: this.#inTurn,
+      ...this.#before,
     });
     const end = performance.now();
     const pause = source.isRemote ? 0 : (end - now) / MOST_LOOKING;
     this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + pause);
-    this.#seen = decision.seen;
-    this.#refused = decision.refused;
     this.#show(decision.stale);
+    this.#before = decision;
     clearTimeout(this.#retryTimer);
     if (decision.retryAt < Number.POSITIVE_INFINITY && !this.#closing.signal.aborted) {
       const ms = Math.ceil(decision.retryAt - end);
@@ -176,9 +171,7 @@ export class Reloader {
 
   #show(stale: Refusal | undefined): void {
     const { current, logger } = this.#options;
-    const before = this.#stale;
-    this.#stale = stale;
-    if (stale?.reason === before?.reason) return;
+    if (stale?.reason === this.#before.stale?.reason) return;
     const since = current.stale?.since ?? Date.now();
     current.tell({ stale: stale && { reason: stale.reason, since } });
     if (stale === undefined && !current.isEmpty) logger.info('the newest snapshot is served');
@@ -200,15 +193,15 @@ export class Reloader {
       if (this.#closing.signal.aborted) return;
       if (error === OVERTAKEN) return stats.count('abandoned', seconds());
       const key = refusalKey(candidate, error);
-      const before = this.#refused.get(key);
+      const before = this.#before.refused.get(key);
       const refusal = refusalOf(path, error, before, retryMs);
       const { reason } = refusal;
-      this.#refused.set(key, refusal);
+      this.#before.refused.set(key, refusal);
       this.#inTurn = !this.#inTurn;
       // what cannot be listed fails again at each look
       const isCounted = candidate.problem === undefined || before === undefined;
       if (isCounted) stats.count(error instanceof HeldBack ? 'held_back' : 'failed', seconds());
-      const isNews = reason !== before?.reason && reason !== this.#stale?.reason;
+      const isNews = reason !== before?.reason && reason !== this.#before.stale?.reason;
       if (isNews && !current.isEmpty) {
         logger.error({ path, reason }, 'snapshot refused, the old one stays');
       }
