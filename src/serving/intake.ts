@@ -5,8 +5,9 @@ import { createThrottleMemory, type ThrottleMemory } from '../http/request/clien
 import type { TimeZone } from '../model/time-zone.js';
 import { acceptedOf, adopt } from '../posts/adopt.js';
 import { isShared, type Journal } from '../posts/journal.js';
+import { createDecoder } from '../posts/media/decoder.js';
 import { incomingOf, openImageFolder, openIncoming } from '../posts/media/folder.js';
-import type { Media } from '../posts/media/media.js';
+import { Media } from '../posts/media/media.js';
 import { createPostClock, type PostStats, type Posts, PostWriter } from '../posts/posts.js';
 import { type Cell, NOT_SERVED } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
@@ -102,10 +103,6 @@ async function openImages(
   logger: Logger,
 ): Promise<Media | undefined> {
   if (media === undefined) return undefined;
-  const [{ Media }, { createDecoder }] = await Promise.all([
-    import('../posts/media/media.js'),
-    import('../posts/media/decoder.js'),
-  ]);
   const store = isBucket(media)
     ? await (await import('../posts/media/image-bucket.js')).openImageBucket(media)
     : openImageFolder(media);
