@@ -166,7 +166,7 @@ export interface Current extends Health {
 /** Serves what the cell holds, such as another thread; `serve` resolves when it does. */
 export interface Follower {
   serve(generation: Generation): Promise<void>;
-  hear(health: Health): void;
+  hear(change: Partial<Health>): void;
 }
 
 /**
@@ -202,18 +202,14 @@ export class Cell implements Current {
   /** Changes the health, here and in all followers. */
   tell(change: Partial<Health>): void {
     Object.assign(this, change);
-    for (const one of this.#followers) one.hear(this.#health);
+    for (const one of this.#followers) one.hear(change);
   }
 
   /** From now on the follower serves what this cell holds; resolves when it does. */
   async follow(follower: Follower): Promise<void> {
-    this.#followers.push(follower);
-    follower.hear(this.#health);
-    if (this.#newest !== undefined) await follower.serve(this.#newest);
-  }
-
-  get #health(): Health {
     const { stale, building, posts, leaving } = this;
-    return { stale, building, posts, leaving };
+    this.#followers.push(follower);
+    follower.hear({ stale, building, posts, leaving });
+    if (this.#newest !== undefined) await follower.serve(this.#newest);
   }
 }

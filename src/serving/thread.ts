@@ -23,7 +23,7 @@ const log = new Log(start.settings, start.logDescriptor);
 const current = new Cell();
 const main: Calls<OfMain> = new Calls(parentPort!, {
   serve,
-  hear: (health) => current.tell(health),
+  hear: (change) => current.tell(change),
   metrics: async () => (await web).metrics(),
   async close() {
     await (await web).close();

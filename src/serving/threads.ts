@@ -31,7 +31,7 @@ export interface ThreadStart {
 /** What a thread that serves does for the main one. */
 export type OfThread = {
   serve(parts: GenerationParts): Promise<void>;
-  hear(health: Health): void;
+  hear(change: Partial<Health>): void;
   metrics(): Promise<MetricsJson>;
   close(): Promise<void>;
 };
@@ -94,8 +94,8 @@ export function startThreads(
       });
       await Promise.all(serving);
     },
-    hear(health) {
-      for (const { calls } of members) calls.tell('hear', health);
+    hear(change) {
+      for (const { calls } of members) calls.tell('hear', change);
     },
     async metrics() {
       const patience = delay(METRICS_PATIENCE_MS, undefined, { ref: false });
