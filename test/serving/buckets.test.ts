@@ -208,7 +208,6 @@ test('a download resumes where it broke off, unless the object has changed', asy
   assert.ok((await buffer(body)).equals(content.subarray(1_000)));
   await put('part', markedLines(2));
   assert.instance(await failure(store.read(file!, 1_000, signal)), Changed);
-  store.close?.();
 });
 
 test('when the store is down, the old data stays served and the store is asked again', async () => {

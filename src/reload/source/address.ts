@@ -64,10 +64,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     },
     watch(onChange) {
       const timer = mode === 'off' ? undefined : setInterval(onChange, pollMs).unref();
-      return async () => {
-        clearInterval(timer);
-        store.close?.();
-      };
+      return async () => clearInterval(timer);
     },
   };
 }

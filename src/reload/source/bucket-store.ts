@@ -104,7 +104,5 @@ export async function bucketStore(address: string): Promise<Store> {
       if (whole === undefined) return { from: 0, size: ContentLength, body };
       return { from, size: Number(whole), body };
     },
-
-    close: () => client.destroy(),
   };
 }

@@ -114,8 +114,6 @@ export interface Store {
    * than the one listed. The signal ends it.
    */
   read(file: RemoteFile, from: number, signal: AbortSignal): Promise<RemotePart>;
-  /** Closes idle connections. */
-  close?(): void;
 }
 
 /** The most bytes that are read of a checksum file, which may list many files. */
