@@ -139,13 +139,10 @@ interface Building {
   readonly bytesTotal: number;
 }
 
-/** Why no points are accepted before the first generation. */
-export const NOT_SERVED = 'nothing is served yet';
-
 interface PostsHealth {
   readonly accepted: boolean;
   /** Why not: without names of files. */
-  readonly reason?: string;
+  readonly reason?: string | undefined;
 }
 
 /** What operators learn of the service beside its generation. */
@@ -176,7 +173,7 @@ export interface Follower {
 export class Cell implements Current {
   stale: Stale | undefined;
   building: Building | undefined;
-  posts: PostsHealth = { accepted: false, reason: NOT_SERVED };
+  posts: PostsHealth = { accepted: true };
   leaving = false;
   #generation: Generation | undefined;
   /** The generation that followers serve, or are taking over. */

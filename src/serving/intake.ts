@@ -9,7 +9,7 @@ import { createDecoder } from '../posts/media/decoder.js';
 import { incomingOf, openImageFolder, openIncoming } from '../posts/media/folder.js';
 import { Media } from '../posts/media/media.js';
 import { createPostClock, type PostStats, type Posts, PostWriter } from '../posts/posts.js';
-import { type Cell, NOT_SERVED } from '../reload/current.js';
+import type { Cell } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
@@ -68,13 +68,10 @@ export async function openIntake(
   const writer = new PostWriter({ journal, visible: deltas, media, clock, stats });
   const tell = (): void => {
     const reason = journal.state.problem ?? writer.refusal ?? deltas.state.problem;
-    const before = current.posts.reason;
-    if (reason === before) return;
-    if (reason !== undefined) logger.error({ reason }, 'no points are accepted');
-    else if (before !== NOT_SERVED) logger.info('points are accepted again');
-    current.tell({
-      posts: reason === undefined ? { accepted: true } : { accepted: false, reason },
-    });
+    if (reason === current.posts.reason) return;
+    if (reason === undefined) logger.info('points are accepted again');
+    else logger.error({ reason }, 'no points are accepted');
+    current.tell({ posts: { accepted: reason === undefined, reason } });
   };
   const telling = setInterval(tell, TELL_MS).unref();
   await media?.sweep();
