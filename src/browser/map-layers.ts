@@ -13,11 +13,6 @@ export interface Drawn {
 
 type Colours = Readonly<Record<string, string>>;
 
-interface Marked {
-  readonly id: number;
-  readonly place: Place;
-}
-
 export interface Shown {
   /** Template of the addresses of tiles with all matches. */
   readonly tiles: string;
@@ -25,7 +20,7 @@ export interface Shown {
   readonly land: string;
   /** Template of the addresses of pictures of the world; undefined: the outlines alone. */
   readonly pictures: string | undefined;
-  readonly records: readonly Marked[];
+  readonly records: readonly { readonly id: number; readonly place: Place }[];
   readonly shapes: Outline[];
   /** What is being drawn. */
   readonly draft: Place[];
@@ -65,7 +60,7 @@ export function showDraft(map: MapLibre, draft: Place[]): void {
   map.getSource<GeoJSONSource>('draft')?.setData(draftJson(draft));
 }
 
-function recordsJson(records: readonly Marked[]): GeoJson {
+function recordsJson(records: Shown['records']): GeoJson {
   return {
     type: 'FeatureCollection',
     features: records.map(({ id, place }) => ({
