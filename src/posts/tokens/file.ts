@@ -74,9 +74,7 @@ export function readTokenFile(path: string): readonly Entry[] {
 }
 
 export function tableOf(entries: readonly Entry[]): TokenTable {
-  return new Map(
-    entries.map(({ key, user, name, isAdmin }) => [key, { user, name, isAdmin }] as const),
-  );
+  return new Map(entries.map((one) => [one.key, one]));
 }
 
 /**
