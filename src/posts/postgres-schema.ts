@@ -52,7 +52,11 @@ export async function makeTables(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction.unsafe(`SELECT pg_advisory_xact_lock(${LOCK})`);
     const [database] = await transaction.unsafe('SHOW server_encoding');
-    checkEncoding(database!['serverEncoding']);
+    const encoding = database!['serverEncoding'];
+    // one post with a character that is missing would fail its whole batch
+    if (encoding !== 'UTF8' && encoding !== 'SQL_ASCII') {
+      throw new InputError(`its encoding is ${encoding}, without many characters: it must be UTF8`);
+    }
     const [found] = await transaction.unsafe("SELECT to_regclass('waypost.state') AS state");
     if (found!['state'] !== null) return;
     const [schema] = await transaction.unsafe("SELECT to_regnamespace('waypost') AS found");
@@ -64,25 +68,14 @@ export async function makeTables(sql: Sql): Promise<void> {
   });
 }
 
-/** Throws an InputError for an encoding without some characters: one post fails its whole batch. */
-function checkEncoding(encoding: string): void {
-  if (encoding === 'UTF8' || encoding === 'SQL_ASCII') return;
-  throw new InputError(`its encoding is ${encoding}, without many characters: it must be UTF8`);
-}
-
-function checkVersion(version: number): void {
-  if (version <= VERSION) return;
-  throw new InputError(
-    `its tables have version ${version}, and this program knows versions up to ${VERSION}: start a newer one`,
-  );
-}
-
 /** Reads the one row of the state. Rejects as the link does, or with an InputError about it. */
 export async function readHead(link: Pick<Link, 'read'>): Promise<Head> {
   const [head] = await link.read<Head>('SELECT * FROM waypost.state');
   if (head === undefined) throw new InputError('the table waypost.state has no row');
-  checkVersion(head.version);
-  return head;
+  if (head.version <= VERSION) return head;
+  throw new InputError(
+    `its tables have version ${head.version}, and this program knows versions up to ${VERSION}: start a newer one`,
+  );
 }
 
 /** Posts behind `after`, ascending, as of `through`: moved ones under their new sequence. */
