@@ -34,7 +34,8 @@ export class Oracle {
 
   find(filters: Filters, ordering: Ordering): Expected {
     const sorted = this.#sorted[ordering === 'distance' ? 'id' : ordering];
-    const notes = sorted.filter((note) => isMatch(note, filters));
+    const tests = testsOf(filters);
+    const notes = sorted.filter((note) => tests.every((test) => test(note)));
     if (ordering !== 'distance') return { notes, distanceOf: undefined };
     const { lon, lat } = filters.circle!;
     const distanceOf = (note: Note): Metres => greatCircle(lon, lat, note.lon, note.lat);
@@ -45,21 +46,25 @@ export class Oracle {
   }
 }
 
-function isMatch(note: Note, filters: Filters): boolean {
+type Test = (note: Note) => boolean | undefined;
+
+/** A test for each filter that there is: a note is a match where it passes all. */
+function testsOf(filters: Filters): readonly Test[] {
   const { boxes, circle, createdAt, modifiedAt } = filters;
   const { statuses, isProcessed, hasImage, createdBy, tags, tagsAll } = filters;
-  return (
-    (boxes === undefined || boxes.some((box) => isInBox(note, box))) &&
-    (createdAt === undefined || isWithin(note.created, createdAt)) &&
-    (modifiedAt === undefined || isWithin(note.modified, modifiedAt)) &&
-    (statuses === undefined || statuses.includes(note.status ?? 'NEW')) &&
-    (isProcessed === undefined || isProcessed === (note.isProcessed ?? false)) &&
-    (hasImage === undefined || hasImage === (note.hasImage ?? false)) &&
-    (createdBy === undefined || createdBy.includes(note.createdBy)) &&
-    (tags === undefined || tags.some((tag) => note.tags?.includes(tag))) &&
-    (tagsAll === undefined || tagsAll.every((tag) => note.tags?.includes(tag))) &&
-    (circle === undefined || isInCircle(note, circle))
-  );
+  const tests: (Test | false | undefined)[] = [
+    boxes && ((note) => boxes.some((box) => isInBox(note, box))),
+    createdAt && ((note) => isWithin(note.created, createdAt)),
+    modifiedAt && ((note) => isWithin(note.modified, modifiedAt)),
+    statuses && ((note) => statuses.includes(note.status ?? 'NEW')),
+    isProcessed !== undefined && ((note) => isProcessed === (note.isProcessed ?? false)),
+    hasImage !== undefined && ((note) => hasImage === (note.hasImage ?? false)),
+    createdBy && ((note) => createdBy.includes(note.createdBy)),
+    tags && ((note) => tags.some((tag) => note.tags?.includes(tag))),
+    tagsAll && ((note) => tagsAll.every((tag) => note.tags?.includes(tag))),
+    circle && ((note) => isInCircle(note, circle)),
+  ];
+  return tests.filter((test) => typeof test === 'function');
 }
 
 function isInBox({ lon, lat }: Note, { west, south, east, north }: Box): boolean {
