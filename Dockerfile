@@ -21,7 +21,9 @@ RUN npm pkg set dependencies.@aws-sdk/client-s3=3.1169.0 && npm pkg delete devDe
 
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app
+# MALLOC_… gives freed memory back to the system at once; the supervisor sets it, but one worker has none
 ENV NODE_ENV=production \
+    MALLOC_MMAP_THRESHOLD_=131072 \
     WAYPOST_HOST=0.0.0.0 \
     WAYPOST_PORT=8080 \
     WAYPOST_SNAPSHOT=/data
