@@ -56,7 +56,7 @@ export async function buildDataset(
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
   const second =
     inParallel && count >= MIN_PARALLEL_POINTS
-      ? startThread<typeof OFFERED>('build', import.meta.url, undefined, memoryOfCall)
+      ? startThread<typeof OFFERED>('sort', import.meta.url, undefined, memoryOfCall)
       : undefined;
   try {
     const placed = packed && (await placeInOrder(packed, second?.calls));
