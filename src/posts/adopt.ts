@@ -1,11 +1,12 @@
 import type { Logger } from 'pino';
 import { storePoint } from '../formats/record-layout.js';
+import type { DatasetParts } from '../index/dataset.js';
 import type { AcceptedPoint } from '../index/delta.js';
 import { firstAbove, rankOf } from '../index/order.js';
 import { type Problem, readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
-import type { Generation } from '../reload/current.js';
+import type { GenerationParts } from '../reload/current.js';
 import type { Deltas } from '../reload/deltas.js';
 import {
   isShared,
@@ -31,24 +32,24 @@ const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 export const KEPT_MS: number = 24 * 60 * 60 * 1000;
 
 /**
- * Serves a new generation of the snapshot and all accepted points that it lacks. A point whose id
+ * Serves a new snapshot and all accepted points that it lacks. A point whose id
  * the snapshot uses for another record moves to a fresh id, on stable storage before anybody sees
  * it. Posts that the snapshot has are pruned once a day old; `now` is in milliseconds since the
  * epoch. Rejects with JournalUnavailable where the journal cannot be written; nothing changes then.
  */
 export async function adopt(
-  given: Generation,
+  parts: GenerationParts,
   adopter: Adopter,
   // a steady clock: the system's may be put back
   now: number = performance.timeOrigin + performance.now(),
 ): Promise<void> {
   const { journal, writer, deltas, logger } = adopter;
-  const taken = given.engine.dataset.byId.keys;
+  const { dataset } = parts;
+  const taken = dataset.byId.keys;
   // ids are never taken back, so those that would leave no room do not count
   await journal.giveIdsFrom((taken[firstAbove(taken, LARGEST_ID) - 1] ?? 0) + 1);
-  const generation = { ...given, parts: { ...given.parts, journal: journal.state.line } };
-  const watermark = watermarkOf(generation, adopter);
-  const beginning = deltas.begin(generation);
+  const watermark = watermarkOf(dataset, adopter);
+  const beginning = deltas.begin({ ...parts, journal: journal.state.line });
   const prunable: number[] = [];
   /** Ids under which the kept posts were acknowledged. */
   const keptIds = new Set<number>();
@@ -77,7 +78,7 @@ export async function adopt(
     if (post.movedFrom !== undefined && keptIds.has(post.movedFrom)) {
       throw new JournalUnavailable('a point got another id while the journal was read');
     }
-    const standing = standingOf(post, (id) => createdAtOf(generation, id), watermark);
+    const standing = standingOf(post, (id) => createdAtOf(dataset, id), watermark);
     if (standing === 'kept') {
       keptIds.add(post.movedFrom ?? post.id);
       await beginning.add(acceptedOf(post));
@@ -109,8 +110,7 @@ function refusalOf(largest: number): string | undefined {
   return `the snapshot has the id ${largest}, which leaves less than 2^32 for posts`;
 }
 
-function createdAtOf({ engine }: Generation, id: number): Microseconds | undefined {
-  const { byId, byCreatedAt } = engine.dataset;
+function createdAtOf({ byId, byCreatedAt }: DatasetParts, id: number): Microseconds | undefined {
   const rank = rankOf(byId, id);
   return rank < 0 ? undefined : byCreatedAt.keys[byCreatedAt.ranks[byId.rows[rank]!]!];
 }
@@ -172,8 +172,8 @@ function parsed(sequence: number, record: string): unknown {
  * The sequence up to which the snapshot has all posts of this journal. Throws an InputError where
  * posts are gone that it may lack.
  */
-function watermarkOf(generation: Generation, { journal, logger }: Adopter): number {
-  const { watermark } = generation.parts.dataset.report;
+function watermarkOf({ report }: DatasetParts, { journal, logger }: Adopter): number {
+  const { watermark } = report;
   const { name, lastSequence, removed } = journal.state;
   const isOwn = watermark?.journal === name && watermark.sequence <= lastSequence;
   const through = isOwn ? watermark.sequence : 0;

@@ -54,7 +54,7 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   try {
     const dataset = await buildDataset(reader, { inParallel });
     const digest = digestWith(dataset.report.digest);
-    return { parts: { dataset, extra, digest, loadedAt: Date.now() } };
+    return { dataset, extra, digest, loadedAt: Date.now() };
   } finally {
     reader.close();
   }

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Progress } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
-import { createGeneration, type Generation, type GenerationParts } from './current.js';
+import type { GenerationParts } from './current.js';
 import { CompanionError } from './decide.js';
 
 interface BuildTask {
@@ -24,19 +24,17 @@ interface BuildSettings {
 
 export type BuildRequest = BuildTask & BuildSettings & { readonly name: string };
 
-export type BuildReply =
-  | 'unchanged'
-  | { readonly parts: GenerationParts }
-  | { readonly problem: string; readonly fault: Fault };
+export type BuildReply = BuildResult | { readonly problem: string; readonly fault: Fault };
 
 /** What is to blame: a lack of memory, descriptors or the like, or one of the files. */
 export type Fault = 'transient' | 'snapshot' | 'notifications';
 const ERRORS = { transient: Error, snapshot: InputError, notifications: CompanionError } as const;
 
-export type BuildResult = Generation | 'unchanged';
+/** What a snapshot became, or that it is the one served. */
+export type BuildResult = GenerationParts | 'unchanged';
 
 /**
- * Builds a generation from a snapshot file. Throws an InputError for a bad file, a CompanionError
+ * Builds the parts of a generation from a snapshot file. Throws an InputError for a bad file, a CompanionError
  * for bad notifications, and another Error for a lack of memory or file descriptors, or when the
  * thread died.
  */
@@ -44,7 +42,7 @@ export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildRes
 
 export type Run = (request: BuildRequest, onProgress: Progress) => Promise<BuildReply>;
 
-/** Builds by `run`, in a thread of its own; this thread only makes objects around its memory. */
+/** Builds by `run`, in a thread of its own. */
 export function createBuilder(
   { maxInvalid, timeZone = 'UTC', notifications }: BuildSettings,
   run: Run = runInThread,
@@ -52,8 +50,7 @@ export function createBuilder(
   return async (task, onProgress = () => {}) => {
     const request = { name: task.path, ...task, maxInvalid, timeZone, notifications };
     const reply = await run(request, onProgress);
-    if (reply === 'unchanged') return reply;
-    if ('parts' in reply) return createGeneration(reply.parts);
+    if (reply === 'unchanged' || 'dataset' in reply) return reply;
     throw new ERRORS[reply.fault](reply.problem);
   };
 }

@@ -72,11 +72,6 @@ export function createGeneration(parts: GenerationParts): Generation {
   };
 }
 
-export function withDelta(generation: Generation, delta: Delta): Generation {
-  const parts = { ...generation.parts, delta };
-  return { ...generation, parts, delta, state: createStates(parts, generation.tag) };
-}
-
 /** The texts of a state are made once a post, not once a request. */
 function createStates({ dataset, delta, journal = '' }: GenerationParts, tag: string): () => State {
   const exportedAt = dataset.report.createdAt;

@@ -11,7 +11,7 @@ import {
 } from '../index/delta.js';
 import { createQueue } from '../model/turns.js';
 import { reclaimMemory } from './background.js';
-import { type Cell, createGeneration, type Generation, withDelta } from './current.js';
+import { type Cell, createGeneration, type Generation, type GenerationParts } from './current.js';
 import { Beginning, createMerger, fillOf, LEAST_FILL, type Merge } from './merge.js';
 
 export interface DeltasOptions {
@@ -102,9 +102,9 @@ export class Deltas {
   }
 
   /** Begins a new snapshot: posts that it lacks are added before it is served. */
-  begin(generation: Generation): Beginning {
+  begin(parts: GenerationParts): Beginning {
     const { capacity, merge } = this.#options;
-    return new Beginning(generation, capacity, merge);
+    return new Beginning(parts, capacity, merge);
   }
 
   /**
@@ -112,9 +112,9 @@ export class Deltas {
    * until this resolves; `done` resolves when all threads serve it.
    */
   async serve(beginning: Beginning, base: number): Promise<{ readonly done: Promise<void> }> {
-    const { generation, delta } = await beginning.finish(base);
-    this.#open.add(delta);
-    return { done: this.#publish(() => withDelta(generation, delta)) };
+    const parts = await beginning.finish(base);
+    this.#open.add(parts.delta);
+    return { done: this.#publish(() => createGeneration(parts)) };
   }
 
   /**

@@ -14,7 +14,7 @@ import {
 } from '../index/delta.js';
 import { type Offer, startThread } from '../model/calls.js';
 import { reclaimMemory, stepBack } from './background.js';
-import { createGeneration, type Generation } from './current.js';
+import type { GenerationParts } from './current.js';
 
 /** Makes rows of a delta, those below `length`, part of a dataset. */
 export type Merge = (parts: DatasetParts, delta: Delta, length: DeltaRow) => Promise<DatasetParts>;
@@ -63,15 +63,15 @@ const TURN_POINTS = 256;
 
 /** A snapshot that is not served yet, and the posts that it lacks. */
 export class Beginning {
-  #generation: Generation;
+  #parts: GenerationParts;
   #delta: Delta;
   readonly #capacity: DeltaSize;
   readonly #most: DeltaSize;
   readonly #merge: Merge;
 
-  constructor(generation: Generation, capacity: DeltaSize, merge: Merge) {
+  constructor(parts: GenerationParts, capacity: DeltaSize, merge: Merge) {
     const { rows, bytes } = capacity;
-    this.#generation = generation;
+    this.#parts = parts;
     this.#capacity = capacity;
     this.#most = { rows: BACKLOG_TIMES * rows, bytes: BACKLOG_TIMES * bytes };
     this.#delta = createDelta(this.#most);
@@ -86,18 +86,17 @@ export class Beginning {
     appendToDelta(this.#delta, [point]);
   }
 
-  /** The generation and its first delta, which have all posts up to the sequence `base`. */
-  async finish(base: number): Promise<{ generation: Generation; delta: Delta }> {
+  /** The snapshot with its first delta; both have all posts up to the sequence `base`. */
+  async finish(base: number): Promise<GenerationParts & { readonly delta: Delta }> {
     if (fillOf(sizeOf(this.#delta), this.#capacity) >= LEAST_FILL) await this.#mergeAll();
     const delta = { ...continueDelta(this.#delta, 0, this.#capacity), base };
-    return { generation: this.#generation, delta };
+    return { ...this.#parts, delta };
   }
 
   async #mergeAll(): Promise<void> {
-    const { parts } = this.#generation;
     const length = deltaLength(this.#delta);
-    const dataset = await this.#merge(parts.dataset, this.#delta, length);
-    this.#generation = createGeneration({ ...parts, dataset });
+    const dataset = await this.#merge(this.#parts.dataset, this.#delta, length);
+    this.#parts = { ...this.#parts, dataset };
     this.#delta = continueDelta(this.#delta, length, this.#most);
     reclaimMemory();
   }

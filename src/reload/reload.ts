@@ -4,7 +4,7 @@ import { type Leniency, requireWhole } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
-import type { Cell, Generation } from './current.js';
+import type { Cell, GenerationParts } from './current.js';
 import {
   type Before,
   candidatesOf,
@@ -19,8 +19,8 @@ import {
 import type { Candidate, Opened, Source } from './source/source.js';
 import type { ReloadStats } from './stats.js';
 
-/** Serves a generation from now on; resolves when all threads do. Rejects where it cannot yet. */
-export type Serve = (generation: Generation) => Promise<void>;
+/** Serves a snapshot from now on; resolves when all threads do. Rejects where it cannot yet. */
+export type Serve = (parts: GenerationParts) => Promise<void>;
 
 export interface ReloadOptions extends Leniency {
   readonly current: Cell;
@@ -243,19 +243,19 @@ export class Reloader {
     }
   }
 
-  /** Throws why the generation is not served. */
-  async #commit(generation: Generation, path: string, seconds: number): Promise<void> {
+  /** Throws why the snapshot is not served. */
+  async #commit(parts: GenerationParts, path: string, seconds: number): Promise<void> {
     const { current, serve, maxShrink, logger } = this.#options;
-    const { dataset, digest } = generation.parts;
-    const { invalid, problems, unknownKeys } = dataset.report;
+    const { dataset, digest } = parts;
+    const { count, report } = dataset;
+    const { invalid, problems, unknownKeys } = report;
     const isFirst = current.isEmpty;
-    const { count } = generation;
     const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
-    requireWhole(path, dataset.report, this.#options);
+    requireWhole(path, report, this.#options);
     if (!mayShrink) requireSize(path, count, current.generation.count, maxShrink);
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
-    await serve(generation).catch((error: Error) => {
+    await serve(parts).catch((error: Error) => {
       // without its cause: what the system said of the journal says nothing of the snapshot
       throw new Error(error.message);
     });

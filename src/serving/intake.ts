@@ -9,7 +9,7 @@ import { createDecoder } from '../posts/media/decoder.js';
 import { incomingOf, openImageFolder, openIncoming } from '../posts/media/folder.js';
 import { Media } from '../posts/media/media.js';
 import { createPostClock, type PostStats, type Posts, PostWriter } from '../posts/posts.js';
-import type { Cell } from '../reload/current.js';
+import { type Cell, createGeneration } from '../reload/current.js';
 import { Deltas } from '../reload/deltas.js';
 import type { Serve } from '../reload/reload.js';
 import { openConfiguredJournal } from './journals.js';
@@ -24,7 +24,7 @@ export interface Intake {
   readonly posts: Posts | undefined;
   readonly journal: Journal | undefined;
   readonly throttles: ThrottleMemory | undefined;
-  /** Serves a new generation with the accepted points that it lacks. */
+  /** Serves a new snapshot with the accepted points that it lacks. */
   readonly serve: Serve;
   close(): Promise<void>;
 }
@@ -54,7 +54,7 @@ export async function openIntake(
   if (journal === undefined) {
     const reason = settings.journal === 'none' ? 'it was started so' : 'there is no place for them';
     current.tell({ posts: { accepted: false, reason: `points are only read: ${reason}` } });
-    const serve: Serve = (generation) => current.publish(generation);
+    const serve: Serve = (parts) => current.publish(createGeneration(parts));
     return { posts: undefined, journal, throttles: undefined, serve, async close() {} };
   }
   const media = await openImages(settings, stats, logger);
@@ -82,8 +82,8 @@ export async function openIntake(
     posts: writer,
     journal,
     throttles: createThrottleMemory(),
-    async serve(generation) {
-      await adopt(generation, { journal, writer, deltas, logger });
+    async serve(parts) {
+      await adopt(parts, { journal, writer, deltas, logger });
       tell();
     },
     async close() {

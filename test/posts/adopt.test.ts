@@ -62,9 +62,9 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
       await packSnapshot(path, packed, { print: () => {}, journalThrough: watermark });
       path = packed;
     }
-    const generation = await build({ path, unless: undefined });
-    if (generation === 'unchanged') throw new Error('nothing was built');
-    await adopt(generation, adopter, now);
+    const parts = await build({ path, unless: undefined });
+    if (parts === 'unchanged') throw new Error('nothing was built');
+    await adopt(parts, adopter, now);
   }
   async function post(key?: string, draft: Draft = DRAFT): Promise<{ id: number; record: string }> {
     const spent = key === undefined ? undefined : { name: key, body: 'a'.repeat(64) };

@@ -87,7 +87,7 @@ async function acceptUnderQuestions(
       .map((one) =>
         moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
       );
-    const beginning = deltas.begin(generation);
+    const beginning = deltas.begin(generation.parts);
     for (const one of waiting) await beginning.add(postOf(one));
     const { done: serving } = await deltas.serve(beginning, sequence);
     await post(3);

@@ -177,7 +177,7 @@ test('whoever waits for a snapshot has as long for room as others have', async (
   const patienceMs = 300;
   const { current, deltas } = await startHeld(100, { patienceMs });
   await append(deltas, postsOf(100, 110));
-  const beginning = deltas.begin(await snapshotOf(110, 1));
+  const beginning = deltas.begin((await snapshotOf(110, 1)).parts);
   const serving = gate();
   void current.follow({ serve: () => serving.opened, hear() {} });
   let asked: Promise<unknown> | undefined;

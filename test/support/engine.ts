@@ -188,7 +188,7 @@ export async function serve(
   posts: readonly AcceptedPoint[],
 ): Promise<void> {
   const base = posts.at(-1)?.sequence ?? 0;
-  const beginning = deltas.begin(generation);
+  const beginning = deltas.begin(generation.parts);
   for (const post of posts) await beginning.add(post);
   return (await deltas.serve(beginning, base)).done;
 }

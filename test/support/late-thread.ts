@@ -1,6 +1,7 @@
 import type { ServeSettings } from '../../src/cli/settings/values.js';
 import { sharedArray } from '../../src/model/memory.js';
 import { createBuilder } from '../../src/reload/build.js';
+import { createGeneration } from '../../src/reload/current.js';
 import { startThreads } from '../../src/serving/threads.js';
 import { FIXTURE_POINTS } from './service.js';
 
@@ -32,9 +33,9 @@ const threads = startThreads(
   (error) => tell(`died: ${error}`),
 );
 const task = { path: FIXTURE_POINTS, unless: undefined };
-const generation = await createBuilder({ maxInvalid: 0 })(task);
-if (generation === 'unchanged') throw new Error('nothing was built');
-const serving = threads.serve(generation);
+const parts = await createBuilder({ maxInvalid: 0 })(task);
+if (parts === 'unchanged') throw new Error('nothing was built');
+const serving = threads.serve(createGeneration(parts));
 tell(`behind: ${stats.behind}`);
 await serving;
 tell(`behind: ${stats.behind}`);

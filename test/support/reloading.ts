@@ -3,7 +3,7 @@ import { rendered } from '../../src/formats/record-layout.js';
 import { stretchOf } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
-import { Cell, type Current, type Generation } from '../../src/reload/current.js';
+import { Cell, type Current, createGeneration, type Generation } from '../../src/reload/current.js';
 import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
@@ -71,7 +71,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     allowEmpty: false,
     ...options,
     current,
-    serve: (generation) => current.publish(generation),
+    serve: (parts) => current.publish(createGeneration(parts)),
     source,
     async build(...task) {
       builds.begun++;
