@@ -28,9 +28,8 @@ export interface DeltasOptions {
 /** Gives room back: the points have been appended by now, or never will be. */
 type Release = () => void;
 
+/** The size is that of the served delta. */
 export interface DeltasState extends DeltaSize {
-  /** Of the served delta, which has `rows` and `bytes`. */
-  readonly capacity: DeltaSize;
   readonly merges: number;
   readonly mergesFailed: number;
   /** Why there is no room for more points; undefined while there is. */
@@ -87,7 +86,6 @@ export class Deltas {
   get state(): DeltasState {
     return {
       ...(this.#served === undefined ? { rows: 0, bytes: 0 } : sizeOf(this.#served)),
-      capacity: this.#options.capacity,
       merges: this.#merges,
       mergesFailed: this.#mergesFailed,
       problem: this.#problem(),
