@@ -12,10 +12,8 @@ import { MAX_OPEN_UPLOADS } from '../posts/media/upload.js';
 /** Open connections of each thread, by its number, in shared memory. */
 export type ConnectionCounts = Int32Array;
 
-export interface Connections {
-  readonly size: number;
-  keys(): Iterable<Socket>;
-}
+/** Open connections, in the order of their last requests while there are many. */
+export type Connections = ReadonlyMap<Socket, number>;
 
 /**
  * A thread that has more than `TIMES` the connections of the idlest one, and `SLACK` above that,

@@ -47,8 +47,6 @@ export type OfLane = SlowLane & {
   drop(exported: number): void;
 };
 
-type Outcome = 'whole' | 'left' | 'ended' | 'failed' | 'refused';
-
 interface Entry {
   readonly waited: Waited;
   /** The export that the question belongs to. */
@@ -76,13 +74,7 @@ interface UnderWay {
  */
 export class Lanes implements SlowLane, Follower, ExportNumbers {
   /** `ended`: so that the generation could go; `refused`: too many exports were under way. */
-  readonly outcomes: Record<Outcome, number> = {
-    whole: 0,
-    left: 0,
-    ended: 0,
-    failed: 0,
-    refused: 0,
-  };
+  readonly outcomes = { whole: 0, left: 0, ended: 0, failed: 0, refused: 0 };
   readonly #start: LaneStart;
   readonly #logger: Logger;
   readonly #lanes: readonly Lane[];
@@ -224,7 +216,7 @@ export class Lanes implements SlowLane, Follower, ExportNumbers {
   }
 
   /** Ends an export, also in its lane, which may have ended it by itself. */
-  #end(number: number, outcome: Outcome): void {
+  #end(number: number, outcome: keyof Lanes['outcomes']): void {
     const exported = this.#exports.get(number);
     if (!this.#exports.delete(number)) return;
     this.outcomes[outcome]++;

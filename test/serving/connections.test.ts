@@ -139,14 +139,14 @@ const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
 /** A server to be drained. */
 async function start(answer: RequestListener) {
-  const connections = new Set<Socket>();
+  const connections = new Map<Socket, number>();
   let isClosing = false;
   const server = createServer((request, response) => {
     if (isClosing) response.setHeader('Connection', 'close');
     answer(request, response);
   });
   server.on('connection', (socket) => {
-    connections.add(socket);
+    connections.set(socket, 0);
     socket.once('close', () => connections.delete(socket));
   });
   return {

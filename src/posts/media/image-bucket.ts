@@ -1,17 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
+import type { HeadObjectCommandInput, HeadObjectCommandOutput } from '@aws-sdk/client-s3';
 import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { type ImageStore, MediaUnavailable } from './folder.js';
 
 /** The conditional headers of a client's request. */
-interface ImageConditions {
-  readonly Range?: string | undefined;
-  readonly IfMatch?: string | undefined;
-  readonly IfNoneMatch?: string | undefined;
-}
+type ImageConditions = Pick<HeadObjectCommandInput, 'Range' | 'IfMatch' | 'IfNoneMatch'>;
 
 /** An image in a bucket, or only the status that says why there is nothing to send. */
 interface FoundImage
