@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { openSnapshot } from '../formats/files/open.js';
 import { rendered, type StoredRecord } from '../formats/record-layout.js';
 import type { LoadReport } from '../formats/snapshot.js';
@@ -28,14 +29,14 @@ const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
 /**
  * Tells what came, went and changed from one snapshot file to another, of any formats. Returns the
  * exit code of diff(1), 1 where points differ. Each file is read twice: for ids and hashes, some 30
- * bytes a point in memory, then for what differs, some 150 bytes for each changed point. What went
- * is told in the order of the first file, then what came or changed in that of the second. Throws
- * an InputError where a file is broken or changes meanwhile, and the reason of the signal.
+ * bytes a point in memory, then for what differs, with the old record of each changed point. What
+ * went is told in the order of the first file, then what came or changed in that of the second.
+ * Throws an InputError where a file is broken or changes meanwhile, and the reason of the signal.
  */
 export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
   const differences = new Differences(options);
-  const [before, old] = await readHashes(first, options);
+  const [before, then] = await readHashes(first, options);
   const states = new Uint8Array(before.ids.length);
   let came = 0;
   const now = await readRecords(second, options, (id, record) => {
@@ -43,29 +44,29 @@ export async function diff(first: string, second: string, options: DiffOptions):
     if (at === -1) came++;
     else states[at] = before.has(at, record) ? SAME : CHANGED;
   });
-  const values = new Map<number, readonly string[]>();
+  const changed = new Map<number, StoredRecord>();
   if (states.some((state) => state !== SAME)) {
-    await readAgain(first, options, old, async (id, record, lon, lat) => {
+    await readAgain(first, options, then, async (id, record, lon, lat) => {
       const state = states[before.find(id)];
       if (state === CHANGED) {
-        values.set(id, valuesOf(record));
+        changed.set(id, Buffer.from(record));
         differences.extend(lon, lat);
       }
       if (state === UNSEEN) await differences.add('went', id, record, lon, lat);
     });
   }
-  if (came > 0 || values.size > 0) {
+  if (came > 0 || changed.size > 0) {
     await readAgain(second, options, now, async (id, record, lon, lat) => {
       if (before.find(id) === -1) return differences.add('came', id, record, lon, lat);
-      const others = values.get(id);
-      if (others === undefined) return;
-      const own = valuesOf(record);
-      const fields = RECORD_KEYS.filter((_, at) => others[at] !== own[at]);
+      const was = changed.get(id);
+      if (was === undefined) return;
+      const [old, own] = [was, record].map((one) => JSON.parse(`${rendered(one)}`));
+      const fields = RECORD_KEYS.filter((key) => !isDeepStrictEqual(old[key], own[key]));
       // a native file may have the same values in other bytes
       if (fields.length > 0) await differences.add('changed', id, record, lon, lat, fields);
     });
   }
-  const lines = [old, now].map(
+  const lines = [then, now].map(
     ({ format, points }, at) => `${[first, second][at]}: ${format}, ${counted(points, 'point')}`,
   );
   if (options.format === 'summary') await differences.summarize(lines);
@@ -164,15 +165,6 @@ async function readHashes(path: string, options: DiffOptions): Promise<[Hashes, 
 
 function hashOf(record: Uint8Array): number {
   return hash('sha1', record, 'buffer').readUIntLE(0, 6);
-}
-
-/** The values of a record's keys as JSON, long ones hashed. */
-function valuesOf(record: StoredRecord): string[] {
-  const values = JSON.parse(`${rendered(record)}`) as Record<string, unknown>;
-  return RECORD_KEYS.map((key) => {
-    const text = JSON.stringify(values[key]) ?? '';
-    return text.length <= 16 ? text : hash('sha1', text, 'base64').slice(0, 16);
-  });
 }
 
 type Visit = (id: number, record: StoredRecord, lon: Degrees, lat: Degrees) => void | Promise<void>;
