@@ -20,7 +20,7 @@ import { Engine } from '../query/engine.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
 import { nameOf, type RunOptions, STANDARD, tell, withInput, writeOutput } from './arguments.js';
 import type { JournaledPoints } from './journal-posts.js';
-import { allBlocks, postsBeside, refuseSameFile, reportLines } from './pack.js';
+import { postsBeside, refuseSameFile, reportLines } from './pack.js';
 
 const PIECE_BYTES = 1024 * 1024;
 
@@ -46,11 +46,9 @@ export async function exportSnapshot(
   const format = formatOf(output, options.format);
   const query = queryOf(options.filter ?? '', await openTimeZone(options.timeZone));
   refuseSameFile([input, options.journal], output);
-  const { journal } = options;
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
-    const further = await postsBeside(path, journal);
-    const [file, report] = await load(path, query, format, further, options);
+    const [file, report, further] = await load(path, query, format, options);
     // a page of a longer list would pass for all of it in another format
     requireWhole(name, report, { allowEmpty: true });
     let bytes = 0;
@@ -111,19 +109,19 @@ async function load(
   path: string,
   query: ExportQuery,
   format: string,
-  further: JournaledPoints | undefined,
   options: ExportOptions,
-): Promise<[Export, LoadReport]> {
+): Promise<[Export, LoadReport, JournaledPoints | undefined]> {
   const bar = startProgress('Loading', options);
   const reader = await openSnapshot(path, { ...options, onProgress: bar.update });
   try {
+    const further = await postsBeside(reader, options.journal);
     // without posts a native file is read straight to its place
     const source: SnapshotReader =
       further === undefined
         ? reader
         : {
             format: 'ndjson',
-            blocks: () => allBlocks(reader, further),
+            blocks: () => further.blocksBehind(reader),
             report: () => reader.report(),
             close: () => {},
           };
@@ -131,7 +129,7 @@ async function load(
     const engine = new Engine(assembleDataset(parts));
     const all = { engine, delta: undefined, length: 0 };
     const file = new Export(all, query, await exportEncoder(format));
-    return [file, parts.report];
+    return [file, parts.report, further];
   } finally {
     bar.stop();
     reader.close();

@@ -8,8 +8,7 @@ import {
   MAX_RECORD_BYTES,
   type PointBlock,
 } from '../formats/block.js';
-import { openSnapshot } from '../formats/files/open.js';
-import type { Watermark } from '../formats/snapshot.js';
+import type { SnapshotReader, Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
@@ -156,12 +155,13 @@ export async function exportJournal(
 }
 
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
-export async function journaledPoints(snapshot: string, journal: string): Promise<JournaledPoints> {
+export async function journaledPoints(
+  { watermark }: SnapshotReader,
+  journal: string,
+): Promise<JournaledPoints> {
   const posted = await readPosts(journal);
-  const reader = await openSnapshot(snapshot, {});
-  reader.close();
   // the sequence up to which the snapshot has posts of this journal
-  const { journal: name, sequence = 0 } = reader.watermark ?? {};
+  const { journal: name, sequence = 0 } = watermark ?? {};
   const isOwn = name === posted.name && sequence <= posted.through;
   return new JournaledPoints(journal, posted, isOwn ? sequence : 0);
 }
@@ -196,8 +196,16 @@ export class JournaledPoints {
     this.#nextId = posted.nextId;
   }
 
-  /** Looks at a block of the snapshot. All must be seen before {@link blocks} is called. */
-  see({ count, id, createdAt }: ColumnBlock): void {
+  /** The points of the snapshot, then those of the posts that it lacks. */
+  async *blocksBehind(reader: SnapshotReader): AsyncGenerator<PointBlock> {
+    for await (const block of reader.blocks()) {
+      this.#see(block);
+      yield block;
+    }
+    yield* this.#blocks();
+  }
+
+  #see({ count, id, createdAt }: ColumnBlock): void {
     for (let i = 0; i < count; i++) {
       const each = id[i]!;
       if (each >= this.#nextId) this.#nextId = each + 1;
@@ -205,8 +213,7 @@ export class JournaledPoints {
     }
   }
 
-  /** The points of the posts that the snapshot lacks. */
-  blocks(): PointBlock[] {
+  #blocks(): PointBlock[] {
     const builder = new BlockBuilder();
     let added = 0;
     for (const post of this.#posted.posts) {

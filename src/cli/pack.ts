@@ -52,12 +52,12 @@ export async function packSnapshot(
 }
 
 export async function postsBeside(
-  path: string,
+  reader: SnapshotReader,
   journal: string | undefined,
 ): Promise<JournaledPoints | undefined> {
   if (journal === undefined) return undefined;
   const { journaledPoints } = await import('./journal-posts.js');
-  return journaledPoints(path, journal);
+  return journaledPoints(reader, journal);
 }
 
 async function packFile(
@@ -74,11 +74,11 @@ async function packFile(
   }
   const started = performance.now();
   const notifications = extra === undefined ? extra : await readNotifications(extra, options);
-  const further = await postsBeside(input, options.journal);
   const bar = startProgress('Packing', options);
   const reading = { ...options, threads: availableParallelism(), onProgress: bar.update };
   const reader = await openSnapshot(input, reading);
   try {
+    const further = await postsBeside(reader, options.journal);
     const bytesRead = statSync(input).size;
     const watermark = further?.watermark ?? options.journalThrough ?? reader.watermark;
     const [report, totals] = await writeOutput(output, options, async (to) => {
@@ -126,7 +126,7 @@ async function read(
         })
       : undefined;
   const blocks: PointBlock[] = [];
-  for await (const block of allBlocks(reader, further)) {
+  for await (const block of further?.blocksBehind(reader) ?? reader.blocks()) {
     // some readers never wait: signals and the bar have their turn here
     await setImmediate();
     signal?.throwIfAborted();
@@ -135,17 +135,6 @@ async function read(
   }
   if (notifications === undefined) audit?.checkNotifications(reader.report().notifications);
   return blocks;
-}
-
-export async function* allBlocks(
-  reader: SnapshotReader,
-  further: JournaledPoints | undefined,
-): AsyncGenerator<PointBlock, void, undefined> {
-  for await (const block of reader.blocks()) {
-    further?.see(block);
-    yield block;
-  }
-  if (further !== undefined) yield* further.blocks();
 }
 
 /** Compares device and inode: a symbolic or hard link is the same file. */
