@@ -19,11 +19,6 @@ export function integer(value: number): number | bigint {
   return value > 0xffff_ffff ? BigInt(value) : value;
 }
 
-/** Whether a text can be an access token, which stands in a header without quotes. */
-export function isToken(text: string): boolean {
-  return /^\S+$/.test(text);
-}
-
 /** Adds a value to the list of a key. */
 export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const values = lists.get(key);
