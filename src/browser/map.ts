@@ -4,8 +4,6 @@ import { createOpener, type Library, type PageRecord, summaryOf } from './map-po
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
-/** Cells along the edge of a tile: half the default of the service. */
-const GRID = 8;
 /** Zoom to which a map goes at most when it shows all that is on it. */
 const NEAR_ZOOM = 13;
 /** Pixels of the world at zoom 0. */
@@ -43,18 +41,19 @@ function reasonOf(error: unknown): string {
 }
 
 async function makeMap(place: HTMLElement): Promise<void> {
-  const { library: address, worker, tiles, land, drawn, points, changes, tileUrl } = place.dataset;
+  const { tiles, points, changes, tileUrl } = place.dataset;
   const [library, style, [answer, sequence]] = await Promise.all([
-    import(absolute(address!)) as Promise<Library>,
-    fetch(drawn!).then((response) => response.json() as Promise<Drawn>),
+    import(neighbour('maplibre-gl.mjs')) as Promise<Library>,
+    fetch(neighbour('map-style.json')).then((response) => response.json() as Promise<Drawn>),
     fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
   const records = (answer as { results?: PageRecord[] }).results ?? [];
   const form = document.querySelector<HTMLFormElement>('#filters');
-  library.setWorkerUrl(absolute(worker!));
+  library.setWorkerUrl(neighbour('maplibre-gl-worker.mjs'));
   const shown: Shown = {
-    tiles: withGrid(tiles!),
-    land: absolute(land!),
+    // a worker needs the origin; `URL` would encode the braces of the template
+    tiles: location.origin + tiles!,
+    land: neighbour('land.json'),
     pictures: tileUrl,
     records: records.map(({ id, lat, lon }) => ({ id, place: [Number(lon), Number(lat)] })),
     shapes: shapesOf(form),
@@ -165,13 +164,9 @@ function fieldOf(form: HTMLFormElement | null, name: string): HTMLInputElement |
   return field instanceof HTMLInputElement ? field : undefined;
 }
 
-function withGrid(tiles: string): string {
-  return `${absolute(tiles)}${tiles.includes('?') ? '&' : '?'}grid=${GRID}`;
-}
-
-/** An address with its origin, which workers need; braces of a template stay. */
-function absolute(address: string): string {
-  return address.startsWith('/') ? location.origin + address : address;
+/** The address of another static file, all of which lie beside this script. */
+function neighbour(file: string): string {
+  return new URL(file, import.meta.url).href;
 }
 
 /** What the map showed on the page before, if the same shapes filtered there. */

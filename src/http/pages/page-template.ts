@@ -48,6 +48,8 @@ export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsT
 /** Nanoseconds a byte of a record, and more for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
+/** Cells along the edge of a tile of the map: half the default. */
+const MAP_GRID = '8';
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
 
 export function renderPage(
@@ -141,21 +143,20 @@ function problem(problems: Problems, parameters: readonly Parameter[]): Html {
 }
 
 function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
-  const { assets, prefix, tileUrl, hasImages, posting } = site;
+  const { prefix, tileUrl, hasImages, posting } = site;
   const set = pairs.filter(({ name }) => FILTERS.has(name));
   // all fields: the map needs places, and popups the rest, whatever the table shows
   const whole = pairs.filter(({ name }) => name !== 'fields');
   const points = inFormat('json', path, whole);
   const changes = withQuery(prefix + CHANGES_PATH, [...set, { name: 'fields', value: 'id' }]);
-  const file = (name: string): string => assets.url(name);
-  const tiles = withQuery(prefix + templateOf(TILE_PATH), set);
+  const grid = { name: 'grid', value: MAP_GRID };
+  const tiles = withQuery(prefix + templateOf(TILE_PATH), [...set, grid]);
   const followed = html` data-changes="${changes}"`;
   const options = html`${posting !== 'nobody' && followed}${hasImages && html` data-images`}${
     tileUrl !== undefined && html` data-tile-url="${tileUrl}"`
   }`;
-  return html`<div id="map" data-tiles="${tiles}" data-points="${points}" data-prefix="${prefix}"
-data-library="${file('maplibre-gl.mjs')}" data-land="${file('land.json')}" data-drawn="${file('map-style.json')}"
-data-worker="${file('maplibre-gl-worker.mjs')}"${options}>
+  return html`<div id="map" data-tiles="${tiles}" data-points="${points}"
+data-prefix="${prefix}"${options}>
 <noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
 }
