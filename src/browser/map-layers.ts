@@ -11,6 +11,22 @@ export interface Drawn {
   readonly layers: Style['layers'];
 }
 
+/** A point of the page, as its GeoJSON has it. */
+export interface PageFeature {
+  readonly type: 'Feature';
+  readonly geometry: { readonly type: 'Point'; coordinates: Place };
+  readonly properties: PageRecord;
+}
+
+export interface PageRecord {
+  readonly id: number;
+  readonly status: string;
+  readonly comment: string;
+  readonly image?: string;
+  readonly tags?: readonly string[];
+  readonly created_at: string;
+}
+
 type Colours = Readonly<Record<string, string>>;
 
 export interface Shown {
@@ -20,7 +36,7 @@ export interface Shown {
   readonly land: string;
   /** Template of the addresses of pictures of the world; undefined: the outlines alone. */
   readonly pictures: string | undefined;
-  readonly records: readonly { readonly id: number; readonly place: Place }[];
+  readonly records: PageFeature[];
   readonly shapes: Outline[];
   /** What is being drawn. */
   readonly draft: Place[];
@@ -39,7 +55,7 @@ export function styleOf({ light, dark, layers }: Drawn, shown: Shown, isDark: bo
     sources: {
       land: { type: 'geojson', data: land, maxzoom: 8, tolerance: 0.2 },
       matches: { type: 'vector', tiles: [tiles], maxzoom: 22 },
-      records: { type: 'geojson', data: recordsJson(records) },
+      records: { type: 'geojson', data: { type: 'FeatureCollection', features: records } },
       shapes: { type: 'geojson', data: shapesJson(shapes), tolerance: 0 },
       draft: { type: 'geojson', data: draftJson(draft), tolerance: 0 },
       ...(pictures !== undefined && {
@@ -58,17 +74,6 @@ export function showShapes(map: MapLibre, shapes: Outline[]): void {
 
 export function showDraft(map: MapLibre, draft: Place[]): void {
   map.getSource<GeoJSONSource>('draft')?.setData(draftJson(draft));
-}
-
-function recordsJson(records: Shown['records']): GeoJson {
-  return {
-    type: 'FeatureCollection',
-    features: records.map(({ id, place }) => ({
-      type: 'Feature',
-      properties: { id },
-      geometry: { type: 'Point', coordinates: place },
-    })),
-  };
 }
 
 function shapesJson(shapes: Outline[]): GeoJson {

@@ -1,18 +1,6 @@
 import type { MapGeoJSONFeature, Map as MapLibre, PointLike } from 'maplibre-gl';
-import { OPENABLE } from './map-layers.js';
+import { OPENABLE, type PageRecord } from './map-layers.js';
 import type { Place } from './shapes.js';
-
-/** A record of the page, as its JSON has it. */
-export interface PageRecord {
-  readonly id: number;
-  readonly lat: string;
-  readonly lon: string;
-  readonly status: string;
-  readonly comment: string;
-  readonly image?: string;
-  readonly tags?: readonly string[];
-  readonly created_at: string;
-}
 
 interface PopupFacts {
   readonly records: ReadonlyMap<number, PageRecord>;

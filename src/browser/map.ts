@@ -1,6 +1,6 @@
 import type { Map as MapLibre } from 'maplibre-gl';
-import { type Drawn, type Shown, showShapes, styleOf } from './map-layers.js';
-import { createOpener, type Library, type PageRecord, summaryOf } from './map-popups.js';
+import { type Drawn, type PageFeature, type Shown, showShapes, styleOf } from './map-layers.js';
+import { createOpener, type Library, summaryOf } from './map-popups.js';
 import { addTools } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
@@ -47,7 +47,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
     fetch(neighbour('map-style.json')).then((response) => response.json() as Promise<Drawn>),
     fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
   ]);
-  const records = (answer as { results?: PageRecord[] }).results ?? [];
+  const records = (answer as { features?: PageFeature[] }).features ?? [];
   const form = document.querySelector<HTMLFormElement>('#filters');
   library.setWorkerUrl(neighbour('maplibre-gl-worker.mjs'));
   const shown: Shown = {
@@ -55,7 +55,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
     tiles: location.origin + tiles!,
     land: neighbour('land.json'),
     pictures: tileUrl,
-    records: records.map(({ id, lat, lon }) => ({ id, place: [Number(lon), Number(lat)] })),
+    records,
     shapes: shapesOf(form),
     draft: [],
   };
@@ -93,7 +93,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   if (changes !== undefined) followChanges(map, changes, sequence);
 
   const open = createOpener(library, map, {
-    records: new Map(records.map((one) => [one.id, one])),
+    records: new Map(records.map(({ properties }) => [properties.id, properties])),
     prefix: place.dataset['prefix'] ?? '',
     hasImages: place.dataset['images'] !== undefined,
   });
@@ -144,7 +144,9 @@ function follow(map: MapLibre, place: HTMLElement): void {
 function viewOf({ LngLatBounds }: Library, { shapes, records }: Shown): object {
   const bounds = new LngLatBounds();
   const places =
-    shapes.length > 0 ? shapes.flatMap(([ring]) => ring!) : records.map(({ place }) => place);
+    shapes.length > 0
+      ? shapes.flatMap(([ring]) => ring!)
+      : records.map(({ geometry }) => geometry.coordinates);
   for (const place of places) bounds.extend(place);
   if (bounds.isEmpty()) return { center: [0, 20], zoom: 1 };
   return { bounds, fitBoundsOptions: { padding: 40, maxZoom: NEAR_ZOOM } };

@@ -147,7 +147,7 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const set = pairs.filter(({ name }) => FILTERS.has(name));
   // all fields: the map needs places, and popups the rest, whatever the table shows
   const whole = pairs.filter(({ name }) => name !== 'fields');
-  const points = inFormat('json', path, whole);
+  const points = inFormat('geojson', path, whole);
   const changes = withQuery(prefix + CHANGES_PATH, [...set, { name: 'fields', value: 'id' }]);
   const grid = { name: 'grid', value: MAP_GRID };
   const tiles = withQuery(prefix + templateOf(TILE_PATH), [...set, grid]);
