@@ -6,19 +6,6 @@ function leaveOutEmptyFields(form: HTMLFormElement): void {
   });
 }
 
-/** Sends a form that writes once however often its button is clicked before the answer comes. */
-function sendOnce(form: HTMLFormElement): void {
-  let isSent = false;
-  form.addEventListener('submit', (event) => {
-    if (isSent) event.preventDefault();
-    isSent = true;
-  });
-  // the browser shows the page as it was left when one goes back
-  addEventListener('pageshow', () => {
-    isSent = false;
-  });
-}
-
 /** Puts pickers of date and time in place of a field, which sends them with the local offset. */
 function offerPickers(field: HTMLInputElement): void {
   const at = new Date(field.value);
@@ -103,9 +90,6 @@ function view(place: HTMLElement): void {
 
 for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
   leaveOutEmptyFields(form);
-}
-for (const form of document.querySelectorAll<HTMLFormElement>('form[method="post"]')) {
-  sendOnce(form);
 }
 for (const field of document.querySelectorAll<HTMLInputElement>('input[data-time]')) {
   offerPickers(field);
