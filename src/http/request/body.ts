@@ -64,7 +64,6 @@ const MOST_UNWANTED = 16 * 1024 * 1024;
 
 const [QUOTE, COMMA, BACKSLASH] = [0x22, 0x2c, 0x5c];
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
-const AMPERSAND = 0x26;
 
 /**
  * Receives a body of at most {@link MAX_BODY_BYTES}, which takes part of `room` until it has ended.
@@ -157,14 +156,10 @@ export function parseJson(bytes: Uint8Array, maxValues: number): unknown {
 
 /** Reads a form, in which nothing is an error. Throws a 413 HttpError for too many fields. */
 export function parseFormBody(bytes: Buffer): Body {
-  let count = 1;
-  for (let at = bytes.indexOf(AMPERSAND); at >= 0; at = bytes.indexOf(AMPERSAND, at + 1)) {
-    if (++count > MAX_FIELDS) throw tooManyFields();
-  }
+  const text = bytes.toString('latin1');
+  if (text.split('&', MAX_FIELDS + 1).length > MAX_FIELDS) throw tooManyFields();
   const fields = new Map<string, string[]>();
-  for (const { name, value } of parseQueryString(bytes.toString('latin1'))) {
-    addTo(fields, name, value);
-  }
+  for (const { name, value } of parseQueryString(text)) addTo(fields, name, value);
   return { kind: 'form', fields };
 }
 
