@@ -40,14 +40,15 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
     onKept?.();
-    outbox(
-      () => sender.send(reply, answer, onSent),
-      (error) => {
+    outbox(() => {
+      try {
+        sender.send(reply, answer, onSent);
+      } catch (error) {
         const { id, raw } = reply.request;
         logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
         reply.raw.destroy();
-      },
-    );
+      }
+    });
   }
 
   return {
@@ -138,33 +139,24 @@ const LONGEST_MS = 1;
  * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
  * on, to the end of the turn at most. When the first has waited for `longestMs`, the next one does
  * not wait. Answers sent together wake up their receiver once, and network code does not push what
- * queries read out of the processor's caches in between. What `send` throws ends that answer alone,
- * by `fail`.
+ * queries read out of the processor's caches in between. What it is given must not throw.
  */
-export function createOutbox(
-  longestMs: number = LONGEST_MS,
-): (send: () => void, fail: (error: unknown) => void) => void {
-  let waiting: { send: () => void; fail: (error: unknown) => void }[] = [];
+export function createOutbox(longestMs: number = LONGEST_MS): (send: () => void) => void {
+  let waiting: (() => void)[] = [];
   let since = 0;
 
   function sendAll(): void {
     const all = waiting;
     waiting = [];
-    for (const { send, fail } of all) {
-      try {
-        send();
-      } catch (error) {
-        fail(error);
-      }
-    }
+    for (const send of all) send();
   }
 
-  return (send, fail) => {
+  return (send) => {
     if (waiting.length === 0) {
       since = performance.now();
       setImmediate(sendAll);
     }
-    waiting.push({ send, fail });
+    waiting.push(send);
     if (waiting.length === MOST || performance.now() - since > longestMs) sendAll();
   };
 }
