@@ -4,8 +4,6 @@ import type { Place } from './shapes.js';
 
 interface PopupFacts {
   readonly records: ReadonlyMap<number, PageRecord>;
-  /** What stands in front of all paths. */
-  readonly prefix: string;
   /** Whether the service has the images that records name. */
   readonly hasImages: boolean;
 }
@@ -70,14 +68,12 @@ function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
 }
 
 /** Users wrote what is shown: it becomes text, never markup. */
-function entry(
-  { properties }: MapGeoJSONFeature,
-  { records, prefix, hasImages }: PopupFacts,
-): HTMLElement {
+function entry({ properties }: MapGeoJSONFeature, { records, hasImages }: PopupFacts): HTMLElement {
   const id = Number(properties['id']);
   const record = records.get(id);
   const link = element('a', `Point ${id}`);
-  link.href = `${prefix}/rest/map_data_points/${id}/`;
+  // addresses begin at that of the list, on whose page every map stands
+  link.href = `${id}/`;
   const heading = element('h3');
   heading.append(link);
   const created = record?.created_at.slice(0, 16) ?? timeOf(properties['created_at']);
@@ -91,7 +87,7 @@ function entry(
   article.append(comment, tagList(record.tags ?? []));
   if (hasImages && IMAGE.test(record.image ?? '')) {
     const image = element('img');
-    image.src = prefix + encodeURI(record.image!);
+    image.src = `../..${encodeURI(record.image!)}`;
     image.alt = `Image of point ${id}`;
     article.append(image);
   }

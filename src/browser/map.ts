@@ -94,7 +94,6 @@ async function makeMap(place: HTMLElement): Promise<void> {
 
   const open = createOpener(library, map, {
     records: new Map(records.map(({ properties }) => [properties.id, properties])),
-    prefix: place.dataset['prefix'] ?? '',
     hasImages: place.dataset['images'] !== undefined,
   });
   // of the shapes that filter, not of those that are being typed

@@ -155,8 +155,7 @@ function mapPlace(site: Site, path: string, pairs: readonly Pair[]): Html {
   const options = html`${posting !== 'nobody' && followed}${hasImages && html` data-images`}${
     tileUrl !== undefined && html` data-tile-url="${tileUrl}"`
   }`;
-  return html`<div id="map" data-tiles="${tiles}" data-points="${points}"
-data-prefix="${prefix}"${options}>
+  return html`<div id="map" data-tiles="${tiles}" data-points="${points}"${options}>
 <noscript><p>The map needs JavaScript.</p></noscript></div>
 `;
 }
