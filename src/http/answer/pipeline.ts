@@ -6,7 +6,7 @@ import { identityOf } from '../../reload/current.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
 import { CODINGS, createCodingOf, Negotiation } from '../request/negotiation.js';
-import { last, parametersOf } from '../request/query-string.js';
+import { parametersOf } from '../request/query-string.js';
 import { AnswerCache, answerKey, Joins } from './answer-cache.js';
 import type { Context } from './context.js';
 import { createDelivery, type Job } from './delivery.js';
@@ -70,12 +70,11 @@ export function createPipeline(context: Context): Pipeline {
       }
 
       const pairs = parametersOf(target);
-      const named = negotiation.named(last(pairs, 'format'));
+      const format = negotiation.chosen(pairs, accept);
       const user = isPersonal ? request.user : undefined;
       const path = request.params as Readonly<Record<string, string>>;
       const asked: Asked = { origin, pairs, path, user };
       const wanted = view.read(asked);
-      const format = named ?? negotiation.accepted(accept);
       // first: a page that only another state had is no error of the client
       judge(raw.headers, state);
       const spelled = spellHash(hash);

@@ -50,14 +50,10 @@ export class Negotiation<Offered extends Offer> {
     this.#preferred = remembered((accept) => negotiate(accept, offers));
   }
 
-  /** By the `format` parameter, else by the Accept header. Throws as the two below. */
+  /** By the `format` parameter, else by the Accept header. Throws NotFound, or a 406 HttpError. */
   chosen(pairs: readonly Pair[], accept: string | undefined): Offered {
-    return this.named(last(pairs, 'format')) ?? this.accepted(accept);
-  }
-
-  /** Undefined where the `format` parameter is absent or empty. Throws NotFound. */
-  named(name: string | undefined): Offered | undefined {
-    if (!name) return undefined;
+    const name = last(pairs, 'format');
+    if (!name) return this.accepted(accept);
     const offer = this.#offers.find(({ parameter }) => parameter === name);
     if (offer !== undefined) return offer;
     // a format may be offered under two media types
