@@ -19,7 +19,8 @@ import type { Offer } from '../request/negotiation.js';
 import type { Pair } from '../request/query-string.js';
 
 export interface Page {
-  readonly title: string;
+  /** The name of its subject where absent. */
+  readonly title?: string;
   /** What a list says around its records; undefined where one record stands alone. */
   readonly list: ListFacts | undefined;
   readonly records: PageRecords;

@@ -59,7 +59,7 @@ export function renderPage(
   memory: BodyMemory = FRESH_MEMORY,
   budget: Budget = new Budget(),
 ): Buffer<ArrayBuffer> {
-  const { target, title, list, records, problems = {}, posted } = shown;
+  const { target, list, records, problems = {}, posted } = shown;
   const { crumbs, columns, isPoints } = subject;
   const isPost = shown.method === 'POST';
   const isGood = shown.status < 300;
@@ -74,7 +74,7 @@ export function renderPage(
   const offered = shown.offered?.() ?? {};
   const ofPost = isPost ? problems : {};
   const { text } = html`${[
-    pageHead(site, title, crumbs, target, styles, scripts),
+    pageHead(site, shown.title ?? subject.name, crumbs, target, styles, scripts),
     introduction(subject, shown),
     !isPost && subject.parameters.length > 0 && filters(path, subject, pairs, problems, offered),
     list && listHead(path, pairs, list),

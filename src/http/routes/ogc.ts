@@ -186,7 +186,6 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
         previous: null,
       });
       return {
-        title: 'Items',
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
         records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, room),
         keys: query.keys,

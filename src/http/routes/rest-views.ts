@@ -98,7 +98,6 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
       if (answer === undefined) throw invalidPage();
       const { count, page, pageCount, work } = answer;
       return {
-        title: 'Map data points',
         list: pagedList(origin + POINTS_PATH, pairs, count, page, pageCount),
         records: pointRecords(engine.dataset, answer, room),
         keys: query.keys,
@@ -163,7 +162,6 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
       if (place === undefined) throw invalidPage();
       const { page, pageCount, from, to } = place;
       return {
-        title: 'Notifications',
         list: pagedList(origin + NOTIFICATIONS_PATH, pairs, all.length, page, pageCount),
         records: jsonRecords(all.slice(from, to)),
         needsToken: user === undefined,
@@ -188,7 +186,7 @@ export function rootView(context: ViewContext): ReadAddress<undefined> {
         notifications: origin + NOTIFICATIONS_PATH,
       };
       const records = jsonRecords([JSON.stringify(resources)]);
-      return { title: 'Waypost', list: undefined, records };
+      return { list: undefined, records };
     },
   });
 }
