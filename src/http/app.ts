@@ -151,7 +151,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   // methods that the router does not know come here at any address
   app.setNotFoundHandler((request, reply) => fail(request, reply));
   if (audience !== 'clients') {
-    addOperations(app, service, context.tokens, adminToken, audience === 'operators');
+    addOperations(app, service, context, adminToken, audience === 'operators');
   }
   if (audience !== 'operators') {
     // before the route of a point, which matches this address, too

@@ -6,6 +6,7 @@ import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import { type Current, pointsServed } from '../reload/current.js';
 import { createKeptState } from './answer/at-least.js';
+import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
 import {
   LIVE_PATH,
@@ -19,11 +20,10 @@ import { NotFound, unauthorized } from './request/http-error.js';
 import { parseAfter } from './request/list-parameters.js';
 import { parametersOf } from './request/query-string.js';
 
-/** What a web server answers from; other threads hand all but reads to the main one. */
-export interface Service extends Posts, JournalReader, SlowLane {
-  readonly current: Current;
-  /** Whether points are taken; otherwise there is no journal to read. */
-  readonly isPosting: boolean;
+/** What the main thread does for web servers, which read points themselves. */
+export type Service = Readonly<Posts & JournalReader & SlowLane & ForOperators>;
+
+interface ForOperators {
   /** `accept` takes a snapshot that shrank. Resolves when the newest is served, or will not be. */
   reload(accept: boolean): Promise<void>;
   metrics(): Promise<string>;
@@ -35,7 +35,7 @@ const VERSION = version();
 export function addOperations(
   app: FastifyInstance,
   service: Service,
-  tokens: Tokens,
+  { current, tokens, posting }: Context,
   adminToken: string | undefined,
   isPrivate: boolean,
 ): void {
@@ -61,18 +61,18 @@ export function addOperations(
     return { status: 'live' };
   });
   read(READY_PATH, (request, reply) => {
-    if (service.current.leaving) reply.code(503);
-    return sendReadiness(reply, service.current, seesAll(request));
+    if (current.leaving) reply.code(503);
+    return sendReadiness(reply, current, seesAll(request));
   });
   read(METRICS_PATH, (request, reply) => {
     seesAll(request);
     reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     return service.metrics();
   });
-  const keptState = createKeptState(service.current, service);
+  const keptState = createKeptState(current, service);
   read(POSTS_PATH, async (request, reply) => {
     demandAdmin(request);
-    if (!service.isPosting) throw new NotFound('This instance has no journal.');
+    if (posting === undefined) throw new NotFound('This instance has no journal.');
     const after = parseAfter(parametersOf(request.raw.url!));
     const { name, lastSequence } = await keptState(after);
     reply.headers({
@@ -90,7 +90,7 @@ export function addOperations(
     const done = service.reload(flagOf(target, 'accept'));
     if (flagOf(target, 'wait')) await done;
     else reply.code(202).header('Location', READY_PATH);
-    return sendReadiness(reply, service.current, true);
+    return sendReadiness(reply, current, true);
   });
 }
 

@@ -121,7 +121,7 @@ async function start(
   const address = await web.listen(
     own === undefined ? await openSocket(settings, logger) : { fd: own },
   );
-  const operations = await listenForOperators(start, service, log);
+  const operations = await listenForOperators(start, current, service, log);
   const loadMs = Math.round(performance.now() - started);
   // the other threads start while this one answers already
   const threads = startThreads(shared, others, service, threadStats, (error) => {
@@ -173,6 +173,7 @@ async function openSource(settings: ServeSettings, logger: Logger): Promise<Sour
 /** Opens the address for operators, if there is one; the end of the process closes it. */
 async function listenForOperators(
   start: WebStart,
+  current: Cell,
   service: Service,
   log: Logs,
 ): Promise<{ operations?: string }> {
@@ -181,7 +182,7 @@ async function listenForOperators(
   const { createWeb } = await import('./web.js');
   const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
   const own = { ...start, settings, counts: sharedArray(Int32Array, 1) };
-  const web = await createWeb(own, service, log, 'operators');
+  const web = await createWeb(own, current, service, log, 'operators');
   const socket = await openSocket({ host, port, listenTimeout }, log.logger);
   return { operations: await web.listen(socket) };
 }
@@ -199,8 +200,6 @@ async function makeWeb(
   ]);
   const metrics = createServiceMetrics(current, ...stats, lanes);
   const service: Service = {
-    current,
-    isPosting: posts !== undefined,
     post: (request) => posts!.post(request),
     state: async () => journal!.state,
     read: (after, limit) => journal!.read(after, limit),
@@ -209,7 +208,7 @@ async function makeWeb(
     reload: (accept) => reloader.look(accept),
     metrics: metrics.text,
   };
-  const web = await createWeb(start, service, log);
+  const web = await createWeb(start, current, service, log);
   metrics.add(async () => [await web.metrics()]);
   return { web, service, metrics };
 }

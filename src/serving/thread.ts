@@ -7,7 +7,7 @@ import { followTokens } from '../posts/tokens/file.js';
 import { reclaimMemory } from '../reload/background.js';
 import { Cell, createGeneration, type GenerationParts } from '../reload/current.js';
 import { Log } from './log.js';
-import type { OfMain, OfThread, ThreadStart } from './threads.js';
+import type { OfThread, ThreadStart } from './threads.js';
 import { createWeb } from './web.js';
 
 // entry of a thread that answers requests from the points that the main thread shares
@@ -21,7 +21,7 @@ const PATIENCE_MS = 2_000;
 const start = workerData as ThreadStart;
 const log = new Log(start.settings, start.logDescriptor);
 const current = new Cell();
-const main: Calls<OfMain> = new Calls(parentPort!, {
+const main: Calls<Service> = new Calls(parentPort!, {
   serve,
   hear: (change) => current.tell(change),
   metrics: async () => (await web).metrics(),
@@ -31,12 +31,10 @@ const main: Calls<OfMain> = new Calls(parentPort!, {
   },
 } satisfies OfThread);
 const call =
-  <Name extends keyof OfMain>(name: Name) =>
-  (...given: Parameters<OfMain[Name]>) =>
+  <Name extends keyof Service>(name: Name) =>
+  (...given: Parameters<Service[Name]>) =>
     main.call(name, ...given);
 const service: Service = {
-  current,
-  isPosting: start.throttles !== undefined,
   ...{ reload: call('reload'), post: call('post'), state: call('state'), read: call('read') },
   ...{ ask: call('ask'), step: call('step') },
   async metrics() {
@@ -47,7 +45,7 @@ const service: Service = {
 };
 // the main thread logs what becomes of the file, which may be broken by now
 const tokens = followTokens(start.settings.tokens, { known: start.tokens.table });
-const web = createWeb({ ...start, tokens }, service, log);
+const web = createWeb({ ...start, tokens }, current, service, log);
 
 let isFirst = true;
 

@@ -36,9 +36,6 @@ export type OfThread = {
   close(): Promise<void>;
 };
 
-/** What the main thread does for one that serves. */
-export type OfMain = Omit<Service, 'current' | 'isPosting'>;
-
 /** Metrics that come later are left out. */
 const METRICS_PATIENCE_MS = 1_000;
 
@@ -63,7 +60,7 @@ export interface Threads extends Follower {
 export function startThreads(
   shared: Omit<ThreadStart, 'thread' | 'fd'>,
   sockets: readonly number[],
-  service: OfMain,
+  service: Service,
   stats: ThreadStats,
   died: (error: unknown) => void,
 ): Threads {

@@ -21,6 +21,7 @@ import { openTimeZone } from '../model/time-zone.js';
 import { SharedRoom } from '../model/turns.js';
 import { incomingOf } from '../posts/media/folder.js';
 import { createUploads } from '../posts/media/upload.js';
+import type { Current } from '../reload/current.js';
 import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';
 import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
@@ -45,6 +46,7 @@ export type WebStart = Omit<ThreadStart, 'fd'>;
 /** Makes the web server of this thread. Throws an InputError when a setting cannot be used. */
 export async function createWeb(
   { settings, thread, counts, streams, tokens, throttles }: WebStart,
+  current: Current,
   service: Service,
   log: Logs,
   audience: Audience = settings.operationsPort === undefined ? 'all' : 'clients',
@@ -63,7 +65,7 @@ export async function createWeb(
   const posting = postingOf(settings, service, streams, throttles, log.logger);
   const app = createApp({
     context: {
-      current: service.current,
+      current,
       logger: log.logger,
       stats,
       zone: await openTimeZone(settings.timeZone),

@@ -78,7 +78,7 @@ export async function startApp(
   };
   const app = createApp({
     context,
-    service: { current, ...service } as never,
+    service: service as Service,
     limits: LIMITS,
     cut: createCutCounts(),
     adminToken,
