@@ -22,28 +22,7 @@ interface Workplace {
 
 /** Adds the buttons and keys of a map. */
 export function addTools({ map, bar, apply, open }: Workplace): void {
-  const status = document.createElement('output');
-  const say = (text: string): void => {
-    status.textContent = text;
-  };
-  const drawing = new Drawing(map, {
-    chosen(name) {
-      for (const [one, shape] of shapes) shape.setAttribute('aria-pressed', String(one === name));
-      finish.hidden = name !== 'polygon';
-      map.getContainer().classList.toggle('drawing', name !== undefined);
-      say(name === undefined ? '' : SHAPES[name].help);
-    },
-    short: (name) => say(`More places are needed. ${SHAPES[name].help}`),
-    drawn: (name, text) => apply({ [name]: text }),
-  });
-  const shapes = SHAPE_NAMES.map((name) => {
-    const toggle = (): void => {
-      drawing.choose(drawing.name === name ? undefined : name);
-      if (drawing.name !== undefined) map.getCanvas().focus({ preventScroll: true });
-    };
-    return [name, button(SHAPES[name].label, toggle)] as const;
-  });
-  const finish = button('Finish', () => drawing.finish());
+  const drawing = new Drawing(map, apply);
   const view = button('This view', () => {
     const bounds = map.getBounds();
     const corners = [bounds.getSouthWest(), bounds.getNorthEast()];
@@ -54,7 +33,7 @@ export function addTools({ map, bar, apply, open }: Workplace): void {
   const zooms = [button('+', () => map.zoomIn()), button('−', () => map.zoomOut())] as const;
   zooms[0].ariaLabel = 'Zoom in';
   zooms[1].ariaLabel = 'Zoom out';
-  bar.append(...zooms, ...shapes.map(([, shape]) => shape), finish, view, clear, status);
+  bar.append(...zooms, ...drawing.buttons, view, clear, drawing.status);
   drawing.choose(undefined);
 
   map.on('click', ({ point }) => {
@@ -62,10 +41,10 @@ export function addTools({ map, bar, apply, open }: Workplace): void {
   });
   const canvas = map.getCanvas();
   canvas.addEventListener('focus', () => {
-    if (drawing.name === undefined && canvas.matches(':focus-visible')) say(KEYS);
+    if (drawing.name === undefined && canvas.matches(':focus-visible')) drawing.say(KEYS);
   });
   canvas.addEventListener('blur', () => {
-    if (drawing.name === undefined) say('');
+    if (drawing.name === undefined) drawing.say('');
   });
   canvas.addEventListener('keydown', ({ key }) => {
     const { clientWidth, clientHeight } = map.getContainer();
@@ -91,40 +70,50 @@ interface Pixel {
   readonly y: number;
 }
 
-interface DrawingEvents {
-  /** Another shape is drawn from now on; undefined: none. */
-  chosen(name: ShapeName | undefined): void;
-  /** The places do not make the shape yet. */
-  short(name: ShapeName): void;
-  /** A shape is complete: its parameter and what it is in text. */
-  drawn(name: ShapeName, text: string): void;
-}
-
 /** Pixels that a pointer moves before it drags. */
 const DRAG = 5;
 const LEAST_CORNERS = 3;
 
 /**
  * A shape that is drawn on a map by dragging, by clicks, or by Enter, which sets a place in the
- * middle. Boxes and circles are complete with two places, polygons when they are finished.
+ * middle, and the buttons that begin and finish it. Boxes and circles are complete with two places,
+ * polygons when they are finished.
  */
 class Drawing {
   name: ShapeName | undefined;
   /** Whether the last press of a pointer was meant for a drawing, even if it is complete by now. */
   isPointing = false;
+  /** Says what to do. */
+  readonly status: HTMLElement = document.createElement('output');
   readonly #map: MapLibre;
-  readonly #events: DrawingEvents;
+  readonly #apply: Workplace['apply'];
+  readonly #shapes: readonly HTMLButtonElement[];
+  readonly #finish: HTMLButtonElement = button('Finish', () => this.finish());
   #places: Place[] = [];
   /** Where a press began that may become a drag. */
   #pressed: Pixel | undefined;
 
-  constructor(map: MapLibre, events: DrawingEvents) {
+  constructor(map: MapLibre, apply: Workplace['apply']) {
     this.#map = map;
-    this.#events = events;
+    this.#apply = apply;
+    this.#shapes = SHAPE_NAMES.map((name) =>
+      button(SHAPES[name].label, () => {
+        this.choose(this.name === name ? undefined : name);
+        if (this.name !== undefined) map.getCanvas().focus({ preventScroll: true });
+      }),
+    );
     const container = map.getCanvasContainer();
     container.addEventListener('pointerdown', (event) => this.#press(event));
     container.addEventListener('pointermove', (event) => this.#preview(this.#pixelOf(event)));
     container.addEventListener('pointerup', (event) => this.#release(this.#pixelOf(event)));
+  }
+
+  get buttons(): readonly HTMLElement[] {
+    return [...this.#shapes, this.#finish];
+  }
+
+  say(text: string): void {
+    this.status.textContent = text;
   }
 
   /** Begins a shape; undefined ends drawing without one. */
@@ -137,7 +126,12 @@ class Drawing {
     const change = name === undefined ? 'enable' : 'disable';
     const { dragPan, boxZoom, doubleClickZoom } = this.#map;
     for (const handler of [dragPan, boxZoom, doubleClickZoom]) handler[change]();
-    this.#events.chosen(name);
+    this.#map.getContainer().classList.toggle('drawing', name !== undefined);
+    for (const [at, shape] of this.#shapes.entries()) {
+      shape.ariaPressed = String(SHAPE_NAMES[at] === name);
+    }
+    this.#finish.hidden = name !== 'polygon';
+    this.say(name === undefined ? '' : SHAPES[name].help);
   }
 
   add({ x, y }: Pixel): void {
@@ -151,11 +145,11 @@ class Drawing {
     const [name, places] = [this.name, this.#places];
     if (name === undefined) return;
     if (places.length < (name === 'polygon' ? LEAST_CORNERS : 2)) {
-      this.#events.short(name);
+      this.say(`More places are needed. ${SHAPES[name].help}`);
       return;
     }
     this.choose(undefined);
-    this.#events.drawn(name, textOf(name, places));
+    this.#apply({ [name]: textOf(name, places) });
   }
 
   #press(event: PointerEvent): void {
