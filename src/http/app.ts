@@ -118,7 +118,7 @@ export function createApp(parts: AppParts): FastifyInstance {
     checkHead(request.raw, reply.raw);
     limitBodyTime(request.raw, limits);
     // routes of operators look at tokens themselves
-    if (isForOperators(request)) return done();
+    if (request.routeOptions.config?.isOperation === true) return done();
     const { url, headers } = request.raw;
     const isAdmin = url!.startsWith('/admin/');
     if (!isAdmin) request.user = userOf(headers.authorization, context.tokens);
@@ -192,10 +192,6 @@ function createHttpServer(
     if (response?.headersSent !== false || !response.req.complete) socket.destroy();
   });
   return server;
-}
-
-function isForOperators(request: FastifyRequest): boolean {
-  return request.routeOptions.config?.isOperation === true;
 }
 
 /** Headers of answers that go through Fastify's reply. */
