@@ -6,16 +6,12 @@ import { type Corners, edgesOf, NearEdges } from './near-edges.js';
 import { ACROSS, collectEach, INSIDE, OUTSIDE, type Overlap, type Region } from './overlap.js';
 
 /** The region of the filters; undefined where that is the whole map. */
-export function regionOf(filters: Filters): Region | undefined {
-  const { boxes, circle, polygon } = filters;
-  const box = boxes === undefined ? undefined : boxesRegion(boxes);
-  const disc = circle === undefined ? undefined : circleRegion(circle);
-  const area = polygon === undefined ? undefined : areaRegion(polygon);
-  return within(within(box, disc), area);
-}
-
-function within(one: Region | undefined, other: Region | undefined): Region | undefined {
-  return one === undefined || other === undefined ? (one ?? other) : bothRegion(one, other);
+export function regionOf({ boxes, circle, polygon }: Filters): Region | undefined {
+  const regions: Region[] = [];
+  if (boxes !== undefined) regions.push(boxes.map(boxRegion).reduce(eitherRegion));
+  if (circle !== undefined) regions.push(circleRegion(circle));
+  if (polygon !== undefined) regions.push(areaRegion(polygon));
+  return regions.length === 0 ? undefined : regions.reduce(bothRegion);
 }
 
 const TURN = 360 * UNITS_PER_DEGREE;
@@ -23,14 +19,6 @@ const TURN = 360 * UNITS_PER_DEGREE;
 function areaRegion({ rings, crosses }: Polygon): Region {
   const region = new PolygonRegion(rings, 0);
   return crosses ? eitherRegion(region, new PolygonRegion(rings, -TURN)) : region;
-}
-
-function boxesRegion(boxes: readonly Box[]): Region {
-  const [first, second] = boxes;
-  if (first === undefined) throw new Error('Expected one or two boxes, got none.');
-  return second === undefined
-    ? boxRegion(first)
-    : eitherRegion(boxRegion(first), boxRegion(second));
 }
 
 function boxRegion(box: Box): Region {
