@@ -16,9 +16,6 @@ import { Sender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
 import { hashText, judge, spellHash } from './validators.js';
 
-/** Part of every entity tag: raised when the same points are rendered into other bytes. */
-const RENDERING = 1;
-
 type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
 /** All views of a thread share an answer cache and a delivery. */
@@ -119,7 +116,7 @@ export function seedOf({ zone, origin, maxPageBytes }: Context): Hash {
   const { publicUrl, trustProxy } = origin;
   const zoneRules = process.versions['tz'];
   const settings = { publicUrl, trustProxy, maxPageBytes };
-  const all = { ...settings, zone: zone.name, zoneRules, version: version(), RENDERING };
+  const all = { ...settings, zone: zone.name, zoneRules, version: version() };
   return hashText(JSON.stringify(all), { low: 0, high: 0 });
 }
 
