@@ -194,10 +194,9 @@ function inLines(value: unknown, depth: number): string {
   return `{\n${members.join(',\n')}}`;
 }
 
-const context = { zone: await openTimeZone('UTC'), posting: {} };
-const site = createSite({ media: 'media' }, true);
+const context = { zone: await openTimeZone('UTC'), site: createSite({ media: 'media' }, true) };
 const document = documentOf([
-  ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses({ ...context, site })],
+  ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses(context)],
   ...openapiAddresses(),
 ]);
 const older = { ...(inVersion30(document) as Piece), openapi: '3.0.3' };

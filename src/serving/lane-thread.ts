@@ -19,7 +19,6 @@ stepBack(LANE_PRIORITY);
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),
-  posting: posts ? {} : undefined,
 });
 const makes = new Map<string, Make>();
 for (const [name, view] of views) makes.set(name, createMake(settings, view));

@@ -64,7 +64,7 @@ test('labels of metrics have the values that the page lists', () => {
   assert.equal(reloads.sort(), Object.keys(new ReloadStats().outcomes).sort());
   const formats = [JSON_FORMAT, GEOJSON, MVT].map(({ name }) => name);
   assert.equal(valuesOf('`representation` is').sort(), [...formats, 'html', 'none'].sort());
-  const context = { zone: undefined as never, site: PLAIN_SITE, posting: {} };
+  const context = { zone: undefined as never, site: PLAIN_SITE };
   const own = [CHANGES_ADDRESS, EXPORT_ADDRESS].map(({ name }) => name);
   const names = [...createViews(context).keys(), ...own, 'posting', 'openapi', 'ogcApi'];
   assert.equal(valuesOf('`route` is').sort(), [...names, 'other'].sort());

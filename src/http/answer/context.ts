@@ -33,8 +33,6 @@ export interface ViewContext {
   /** The zone of times without an offset. */
   readonly zone: TimeZone;
   readonly site: Site;
-  /** Undefined where points are only read. */
-  readonly posting: object | undefined;
 }
 
 export interface Context extends ViewContext {
@@ -57,6 +55,7 @@ export interface Context extends ViewContext {
   readonly compress: boolean;
   readonly slowLane: SlowLane;
   readonly tokens: Tokens;
+  /** Undefined where points are only read. */
   readonly posting: Posting | undefined;
   /** The folder or bucket of images. */
   readonly media: string | undefined;

@@ -76,7 +76,8 @@ const FIELDS: object = JSON.parse(readAsset('post-fields.json'));
 
 /** `GET /rest/map_data_points/`: the points that satisfy the parameters, page by page. */
 export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
-  const { zone, posting } = context;
+  const { zone, site } = context;
+  const isPosting = site.posting !== 'nobody';
   const room = new PageRoom();
   const parameters = POINTS_PARAMETERS;
   const own = { name: LIST.label, crumbs: [HOME], parameters, isPoints: true };
@@ -84,10 +85,10 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
   return withPage(context, page, {
     ...{ name: 'points', path: POINTS_PATH },
     ...{ parameters, formats: POINT_FORMATS },
-    allow: posting === undefined ? ALLOW_READ : ALLOW_POINTS,
+    allow: isPosting ? ALLOW_POINTS : ALLOW_READ,
     title: 'Map Data Points List',
     description: 'Geolocated notes, filtered by place, time and what they say.',
-    actions: posting && { POST: FIELDS },
+    actions: isPosting ? { POST: FIELDS } : undefined,
     read: ({ pairs }) => parsePointsQuery(pairs, zone),
     stream: ({ page }, { origin, pairs }) =>
       page === 1 ? undefined : exportLink(origin, 'ndjson', pairs),
