@@ -30,11 +30,7 @@ export class Cells {
   add(row: Row, coords: Float64Array, at: number): void {
     const lon = coords[2 * at]!;
     const lat = coords[2 * at + 1]!;
-    const cell = this.#grid.cellOf(lon, lat);
-    this.counts[cell]!++;
-    this.sums[2 * cell]! += lon;
-    this.sums[2 * cell + 1]! += lat;
-    this.rows[cell] = row;
+    this.#put(this.#grid.cellOf(lon, lat), 1, lon, lat, row);
   }
 
   /** Adds those of rows `from` to `to - 1` that lie in the tile and, with bits, are marked. */
