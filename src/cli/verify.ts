@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
+import { attributesOf } from '../formats/attributes.js';
 import type { PointBlock } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { NativeReader } from '../formats/native/read.js';
-import { Members, memberOf } from '../formats/record-layout.js';
 import {
   doubtOf,
   type Leniency,
@@ -14,6 +14,7 @@ import {
 import { InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { formatUtc } from '../model/timestamp.js';
+import { IMAGE } from '../model/units.js';
 import { counted, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, STANDARD, tell, withInput } from './arguments.js';
 import { reportLines } from './pack.js';
@@ -80,10 +81,6 @@ async function read(
   }
 }
 
-const members = new Members();
-const TAGS = memberOf('tags');
-const IMAGE = memberOf('image');
-
 /** What is in a snapshot file, as far as it was read, and what is wrong with it. */
 class Findings {
   /** Undefined when the file could not be opened as any. */
@@ -107,18 +104,14 @@ class Findings {
     if (this.reasons.length < MAX_REASONS) this.reasons.push(reason);
   }
 
-  add({ count, records, ...columns }: PointBlock): void {
-    this.points += count;
+  add(block: PointBlock): void {
+    this.points += block.count;
     this.blocks += 1;
-    let at = 0;
-    for (const length of columns.length) {
-      members.find(records, at);
-      this.withTags += members.has(TAGS) ? 1 : 0;
-      this.withImage += members.has(IMAGE) ? 1 : 0;
-      at += length;
-    }
+    const { flags, tagCounts } = block.attributes ?? attributesOf(block.records, block.length);
+    for (const one of flags) if (one & IMAGE) this.withImage += 1;
+    for (const tags of tagCounts) if (tags > 0) this.withTags += 1;
     for (const name of ['lat', 'lon', 'createdAt', 'modifiedAt'] as const) {
-      this[name].widen(columns[name]);
+      this[name].widen(block[name]);
     }
   }
 }
