@@ -75,7 +75,9 @@ async function readService(
     }
   } catch (error) {
     const { cause, message } = error as Error;
-    throw new InputError(`${url}: ${cause instanceof Error ? cause.message : message}`);
+    // the error of a host with several addresses has a code alone
+    const { message: reason, code } = (cause ?? {}) as NodeJS.ErrnoException;
+    throw new InputError(`${url}: ${reason || code || message}`);
   }
   if (!response.ok) {
     const { detail } = await response.json().catch(() => ({}));

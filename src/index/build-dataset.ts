@@ -56,7 +56,7 @@ export async function buildDataset(
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
   const second =
     inParallel && count >= MIN_PARALLEL_POINTS
-      ? startThread<typeof OFFERED>('sort', import.meta.url, undefined, memoryOfCall)
+      ? startThread<typeof OFFERED>('sort', import.meta.url, undefined, memoryOf)
       : undefined;
   try {
     const placed = packed && (await placeInOrder(packed, second?.calls));
@@ -73,10 +73,7 @@ export async function buildDataset(
   }
 }
 
-function memoryOfCall(
-  _name: string,
-  [given]: [OrderKeys | readonly AttributeColumns[]],
-): ArrayBuffer[] {
+function memoryOf(_: string, [given]: [OrderKeys | readonly AttributeColumns[]]): ArrayBuffer[] {
   const all = Array.isArray(given) ? given : [given];
   return all
     .flatMap((columns) => Object.values(columns))

@@ -39,22 +39,15 @@ export interface Region {
   work(): number;
 }
 
-/** {@link Region.collect} by single tests, for regions whose test is dear. */
-export function collectEach(
-  contains: Region['contains'],
-  coords: Float64Array,
-  from: Row,
-  to: Row,
-  _boxes: Float64Array,
-  _box: number,
-  bounds: Int32Array,
-  at: number,
-): number {
-  let end = at;
-  for (let row = from; row < to; row++) {
-    if (!contains(coords, row)) continue;
-    bounds[end++] = row;
-    bounds[end++] = row + 1;
-  }
-  return end;
+/** Collects by single tests, for regions whose test is dear. */
+export function collectEach(contains: Region['contains']): Region['collect'] {
+  return (coords, from, to, _boxes, _box, bounds, at) => {
+    let end = at;
+    for (let row = from; row < to; row++) {
+      if (!contains(coords, row)) continue;
+      bounds[end++] = row;
+      bounds[end++] = row + 1;
+    }
+    return end;
+  };
 }

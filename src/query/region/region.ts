@@ -87,6 +87,7 @@ function pairRegion(
   contains: Region['contains'],
   frame: Box,
 ): Region {
+  const each: Pick<Region, 'collect'> = { collect: collectEach(contains) };
   return {
     frame,
     contains,
@@ -100,12 +101,10 @@ function pairRegion(
     },
 
     collect(coords, from, to, boxes, box, bounds, at) {
-      let one: Region | undefined;
+      let one = each;
       if (a.overlap(boxes, box) === neutral) one = b;
       else if (b.overlap(boxes, box) === neutral) one = a;
-      return one === undefined
-        ? collectEach(contains, coords, from, to, boxes, box, bounds, at)
-        : one.collect(coords, from, to, boxes, box, bounds, at);
+      return one.collect(coords, from, to, boxes, box, bounds, at);
     },
 
     work: () => a.work() + b.work(),
@@ -157,21 +156,13 @@ class PolygonRegion implements Region {
     return overlap;
   }
 
-  collect(
-    coords: Float64Array,
-    from: Row,
-    to: Row,
-    boxes: Float64Array,
-    box: number,
-    bounds: Int32Array,
-    at: number,
-  ): number {
+  collect: Region['collect'] = (coords, from, to, boxes, box, bounds, at) => {
     // puts the edges near to the box on top
     this.overlap(boxes, box);
     const near = this.#stack[this.#top]!;
-    const contains: Region['contains'] = (all, row) => near.holds(all, row);
-    return collectEach(contains, coords, from, to, boxes, box, bounds, at);
-  }
+    const each = collectEach((all, row) => near.holds(all, row));
+    return each(coords, from, to, boxes, box, bounds, at);
+  };
 
   contains(coords: Float64Array, row: Row): boolean {
     const x = Math.round(coords[2 * row]! * UNITS_PER_DEGREE);
