@@ -40,15 +40,14 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
     onKept?.();
-    outbox(() => {
-      try {
-        sender.send(reply, answer, onSent);
-      } catch (error) {
+    outbox(
+      () => sender.send(reply, answer, onSent),
+      (error) => {
         const { id, raw } = reply.request;
         logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
         reply.raw.destroy();
-      }
-    });
+      },
+    );
   }
 
   return {
@@ -139,24 +138,33 @@ const LONGEST_MS = 1;
  * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
  * on, to the end of the turn at most. When the first has waited for `longestMs`, the next one does
  * not wait. Answers sent together wake up their receiver once, and network code does not push what
- * queries read out of the processor's caches in between. What it is given must not throw.
+ * queries read out of the processor's caches in between. What `send` throws ends that answer alone,
+ * by `fail`.
  */
-export function createOutbox(longestMs: number = LONGEST_MS): (send: () => void) => void {
-  let waiting: (() => void)[] = [];
+export function createOutbox(
+  longestMs: number = LONGEST_MS,
+): (send: () => void, fail: (error: unknown) => void) => void {
+  let waiting: { send: () => void; fail: (error: unknown) => void }[] = [];
   let since = 0;
 
   function sendAll(): void {
     const all = waiting;
     waiting = [];
-    for (const send of all) send();
+    for (const { send, fail } of all) {
+      try {
+        send();
+      } catch (error) {
+        fail(error);
+      }
+    }
   }
 
-  return (send) => {
+  return (send, fail) => {
     if (waiting.length === 0) {
       since = performance.now();
       setImmediate(sendAll);
     }
-    waiting.push(send);
+    waiting.push({ send, fail });
     if (waiting.length === MOST || performance.now() - since > longestMs) sendAll();
   };
 }
