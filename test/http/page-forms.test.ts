@@ -189,6 +189,8 @@ test('raw JSON is posted by a form, and shown again when it is wrong', async () 
   assert.equal(Object.keys(other.json<object>()), ['lat', 'lon']);
 });
 
+const UNREAD = { 'Content-Type': 'image/png' };
+
 test('a form that is sent twice from one page makes one point', async () => {
   const pageOf = ({ text }: Reply): string => {
     const [first, second] = fieldsOf(text, '_page');
@@ -216,6 +218,10 @@ test('a form that is sent twice from one page makes one point', async () => {
   }
   const wrong = await post({ ...fields, lat: 'far' });
   assert.equal([wrong.status, pageOf(wrong)], [400, before]);
+  // a page for a request that was not read has a form, too, and each a name of its own
+  const [unread, next] = await Promise.all([post({}, UNREAD), post({}, UNREAD)]);
+  assert.equal([unread.status, next.status], [415, 415]);
+  assert.is.not(pageOf(unread), pageOf(next));
   const { count } = (await service.get(`${path}&format=json`)).json<Envelope>();
   assert.is(count, 5);
 });

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { STATUS_CODES } from 'node:http';
 import { Budget } from '../../model/budget.js';
 import {
@@ -97,10 +98,11 @@ export function renderPage(
 
 /**
  * Names the page that a form stands on, so that a form sent twice can be told from two: its
- * snapshot and count, the point that was made, or the name in a refused form.
+ * snapshot and count, the point that was made, the name in a refused form, or a new one.
  */
-function nameOf({ posted, made, snapshot, list }: Shown): string | undefined {
-  return posted?.[PAGE_FIELD] ?? made ?? (snapshot && `${snapshot} ${list?.count ?? ''}`);
+function nameOf({ posted, made, snapshot, list }: Shown): string {
+  const state = snapshot && `${snapshot} ${list?.count ?? ''}`;
+  return posted?.[PAGE_FIELD] ?? made ?? state ?? randomUUID();
 }
 
 /** The path of the page itself; behind two slashes or the like browsers would see another host. */

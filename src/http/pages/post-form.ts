@@ -19,7 +19,7 @@ const EXAMPLE = '{\n  "lat": "60.16986",\n  "lon": "24.93837",\n  "comment": ""\
 export function postForm(
   path: string,
   { posting, hasImages }: Pick<Site, 'posting' | 'hasImages'>,
-  page: string | undefined,
+  page: string,
   posted: Posted | undefined,
   problems: Problems,
 ): Html {
@@ -34,13 +34,12 @@ ${posting === 'anybody' ? forms(path, hasImages, page, posted ?? {}, problems) :
 function forms(
   path: string,
   hasImages: boolean,
-  page: string | undefined,
+  page: string,
   posted: Posted,
   problems: Problems,
 ): Html {
   const raw = posted[JSON_FIELD];
-  const from =
-    page !== undefined && html`<input type="hidden" name="${PAGE_FIELD}" value="${page}">\n`;
+  const from = html`<input type="hidden" name="${PAGE_FIELD}" value="${page}">\n`;
   // what is wrong with raw JSON is told beside it
   const [ofFields, ofJson]: [Problems, Problems] =
     raw === undefined ? [problems, {}] : [{}, problems];
