@@ -107,12 +107,15 @@ test('the error of an address with unencoded characters says what to write', asy
 
 test('an Accept header that no representation satisfies gets 406', async () => {
   const paths = [LIST, `${LIST}1/`, '/rest/', '/rest/notifications/'];
-  for (const path of paths) {
+  // also where parameters are wrong
+  for (const path of [...paths, `${LIST}?bbox=x`]) {
     for (const accept of ['image/png', '*/*;q=0']) {
       const reply = await service.get(path, { headers: { accept } });
       assert.is(reply.status, 406, `${path} ${accept}`);
       assert.equal(reply.json(), { detail: 'Could not satisfy the request Accept header.' });
     }
+  }
+  for (const path of paths) {
     const forced = { headers: { accept: 'image/png' } };
     assert.is((await service.get(`${path}?format=json`, forced)).status, 200);
   }
