@@ -74,7 +74,8 @@ export function encodeParquet(keys: readonly RecordKey[] = RECORD_KEYS): FileEnc
         const [lon, lat] = [Number(record.lon), Number(record.lat)];
         [west, south] = [Math.min(west, lon), Math.min(south, lat)];
         [east, north] = [Math.max(east, lon), Math.max(north, lat)];
-        return geojsonToWkb({ type: 'Point', coordinates: [lon, lat] });
+        // a copy: the library keeps a kibibyte for each
+        return geojsonToWkb({ type: 'Point', coordinates: [lon, lat] }).slice();
       });
       const places = { name: GEOMETRY, data, statistics: false };
       writer.write({ columnData: [...columnData, places], rowGroupSize: page.count });
