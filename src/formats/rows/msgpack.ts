@@ -139,8 +139,11 @@ function countReplacements(value: unknown): number {
     return value.includes(REPLACEMENT) ? value.split(REPLACEMENT).length - 1 : 0;
   }
   if (typeof value !== 'object' || value === null) return 0;
-  if (Array.isArray(value)) return value.reduce((sum, one) => sum + countReplacements(one), 0);
   let count = 0;
+  if (Array.isArray(value)) {
+    for (const one of value) count += countReplacements(one);
+    return count;
+  }
   for (const key in value) {
     const one = (value as Record<string, unknown>)[key];
     if (key.includes(REPLACEMENT)) count += countReplacements(key);
