@@ -17,15 +17,7 @@ import { cutBlocks } from './blocks.js';
 import type { DatasetParts } from './dataset.js';
 import { keysByRow, renameRows } from './order.js';
 import { buildOrders, type OrderKeys, type Orders, refuseRepeatedIds } from './orders.js';
-import {
-  allocateRecords,
-  divideRecords,
-  type PlacedRecords,
-  putRecords,
-  type Records,
-  stretchOf,
-  thinningOf,
-} from './records.js';
+import { allocateRecords, placeRecords, stretchOf, thinningOf } from './records.js';
 
 /** Starting a thread takes some 40 ms of CPU: sorting fewer points is quicker. */
 const MIN_PARALLEL_POINTS = 16_384;
@@ -51,7 +43,8 @@ export async function buildDataset(
   reader: SnapshotReader,
   { inParallel = false }: { readonly inParallel?: boolean } = {},
 ): Promise<DatasetParts> {
-  const packed = isTwoPass(reader) ? reader : undefined;
+  // native files are read in two passes, so that they are never in memory twice
+  const packed = reader.format === 'native' ? (reader as TwoPassReader) : undefined;
   const rows = packed === undefined ? await blocksOf(reader) : [];
   const count = packed?.count ?? rows.reduce((sum, block) => sum + block.count, 0);
   const second =
@@ -79,11 +72,6 @@ function memoryOf(_: string, [given]: [OrderKeys | readonly AttributeColumns[]])
     .flatMap((columns) => Object.values(columns))
     .filter((column) => ArrayBuffer.isView(column))
     .map(({ buffer }) => buffer as ArrayBuffer);
-}
-
-/** Native files are read in two passes, so that they are never in memory twice. */
-function isTwoPass(reader: SnapshotReader): reader is TwoPassReader {
-  return reader.format === 'native';
 }
 
 interface CompleteBlock extends PointBlock {
@@ -187,47 +175,7 @@ async function sortRows(
   );
   const records = placeRecords(blocks, length, rowOf);
   const orders = await sorting.result;
-  for (const order of [orders.byId, orders.byCreatedAt, orders.byModifiedAt]) {
-    renameRows(order, rowOf);
-  }
+  const { byId, byCreatedAt, byModifiedAt } = orders;
+  for (const order of [byId, byCreatedAt, byModifiedAt]) renameRows(order, rowOf);
   return { kdbush, orders, records, attributes: await collecting.result };
-}
-
-/** The least rows of a range, as a power of two. */
-const RANGE_BITS = 16;
-/** Small parts of a block would be given back to the system late. */
-const MOST_RANGES = 16;
-
-/**
- * Puts records in their rows. They are divided by ranges of rows first, then put in their places
- * range by range: memory of blocks is given back as that of rows is filled, and a range fits the
- * processor's caches.
- */
-function placeRecords(
-  blocks: readonly PointBlock[],
-  length: Uint32Array,
-  rowOf: Uint32Array,
-): Records {
-  const count = rowOf.length;
-  const lengths = new Uint32Array(count);
-  for (let i = 0; i < count; i++) lengths[rowOf[i]!] = length[i]!;
-  const records = allocateRecords(lengths);
-  release(length, lengths);
-  const shift = Math.max(RANGE_BITS, Math.ceil(Math.log2(count / MOST_RANGES)));
-  const ranges = Math.ceil(count / 2 ** shift);
-  const divided: PlacedRecords[][] = [];
-  let next = 0;
-  for (const { count: size, records: bytes } of blocks) {
-    const rows = rowOf.subarray(next, next + size);
-    next += size;
-    divided.push(divideRecords(records, { rows, bytes }, shift, ranges));
-    release(bytes);
-  }
-  for (let range = 0; range < ranges; range++) {
-    for (const parts of divided) {
-      putRecords(records, parts[range]!);
-      release(parts[range]!.bytes);
-    }
-  }
-  return records;
 }

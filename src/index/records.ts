@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import { sharedArray, viewOf } from '../model/memory.js';
+import type { PointBlock } from '../formats/block.js';
+import { release, sharedArray, viewOf } from '../model/memory.js';
 import type { Row } from './order.js';
 
 /** Rows of a chunk as a power of two: as many of the largest records fit one memory. */
@@ -76,6 +77,45 @@ export function allocateRecords(
 export interface PlacedRecords {
   readonly rows: Uint32Array;
   readonly bytes: Uint8Array;
+}
+
+/** The least rows of a range, as a power of two. */
+const RANGE_BITS = 16;
+/** Small parts of a block would be given back to the system late. */
+const MOST_RANGES = 16;
+
+/**
+ * Puts records in their rows. They are divided by ranges of rows first, then put in their places
+ * range by range: memory of blocks is given back as that of rows is filled, and a range fits the
+ * processor's caches.
+ */
+export function placeRecords(
+  blocks: readonly PointBlock[],
+  length: Uint32Array,
+  rowOf: Uint32Array,
+): Records {
+  const count = rowOf.length;
+  const lengths = new Uint32Array(count);
+  for (let i = 0; i < count; i++) lengths[rowOf[i]!] = length[i]!;
+  const records = allocateRecords(lengths);
+  release(length, lengths);
+  const shift = Math.max(RANGE_BITS, Math.ceil(Math.log2(count / MOST_RANGES)));
+  const ranges = Math.ceil(count / 2 ** shift);
+  const divided: PlacedRecords[][] = [];
+  let next = 0;
+  for (const { count: size, records: bytes } of blocks) {
+    const rows = rowOf.subarray(next, next + size);
+    next += size;
+    divided.push(divideRecords(records, { rows, bytes }, shift, ranges));
+    release(bytes);
+  }
+  for (let range = 0; range < ranges; range++) {
+    for (const parts of divided) {
+      putRecords(records, parts[range]!);
+      release(parts[range]!.bytes);
+    }
+  }
+  return records;
 }
 
 export function putRecords(records: Records, { rows, bytes }: PlacedRecords): void {
