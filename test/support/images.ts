@@ -178,7 +178,7 @@ const DECODER: Decoder = { decode: decode as Decoder['decode'] };
 
 export function makeMediaFolder(): MediaFolder {
   const folder = makeFolder();
-  const incoming = incomingOf(folder);
+  const incoming = incomingOf(folder, undefined);
   const logger: Logger = pino({ level: 'silent' });
   const stats = new ImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };

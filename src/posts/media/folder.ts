@@ -34,7 +34,7 @@ export function checkMediaFolder(path: string): void {
  * The folder of files that are no image of a point yet, to which no address leads: within a folder
  * of images, and beside downloads for a bucket.
  */
-export function incomingOf(media: string, downloads?: string | undefined): string {
+export function incomingOf(media: string, downloads: string | undefined): string {
   if (!isBucket(media)) return join(media, '.incoming');
   return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
 }
@@ -45,9 +45,8 @@ export function openIncoming(path: string): void {
     mkdirSync(path, { recursive: true, mode: 0o700 });
     accessSync(path, constants.W_OK);
   } catch (error) {
-    throw new InputError(`${path}: cannot be written: ${(error as Error).message}`, {
-      cause: error,
-    });
+    const what = `${path}, where images wait to be stored, cannot be written`;
+    throw new InputError(`--media: ${what}: ${(error as Error).message}`, { cause: error });
   }
   const own = process.getuid?.();
   if (own === undefined || statSync(path).uid === own) return;

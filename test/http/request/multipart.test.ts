@@ -18,7 +18,7 @@ import { assert, test, until } from '../../support/uvu.js';
 
 const MAX_BYTES = 200_000;
 const { folder, logger, files } = makeMediaFolder();
-const uploads = createUploads(incomingOf(folder), MAX_BYTES, logger);
+const uploads = createUploads(incomingOf(folder, undefined), MAX_BYTES, logger);
 const room = new SharedRoom(1_000_000);
 const EMPTY = ['.incoming', 'map_data_points'];
 

@@ -9,7 +9,7 @@ import { JPEG, makeMediaFolder, PNG } from '../../support/images.js';
 import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
 const { media, accept, folder, logger, upload, files, reopen } = makeMediaFolder();
-const incoming = incomingOf(folder);
+const incoming = incomingOf(folder, undefined);
 test.after.each(() => {
   for (const name of ['.incoming', 'map_data_points']) {
     rmSync(join(folder, name), { recursive: true, force: true });
