@@ -21,7 +21,7 @@ RUN npm pkg set dependencies.@aws-sdk/client-s3=3.1169.0 && npm pkg delete devDe
 
 FROM node:${NODE_VERSION}-slim
 WORKDIR /app
-# MALLOC_… gives freed memory back to the system at once; the supervisor sets it, but one worker has none
+# MALLOC_… gives freed memory back at once; the supervisor sets it, but one worker has none
 ENV NODE_ENV=production \
     MALLOC_MMAP_THRESHOLD_=131072 \
     WAYPOST_HOST=0.0.0.0 \

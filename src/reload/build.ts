@@ -34,9 +34,9 @@ const ERRORS = { transient: Error, snapshot: InputError, notifications: Companio
 export type BuildResult = GenerationParts | 'unchanged';
 
 /**
- * Builds the parts of a generation from a snapshot file. Throws an InputError for a bad file, a CompanionError
- * for bad notifications, and another Error for a lack of memory or file descriptors, or when the
- * thread died.
+ * Builds the parts of a generation from a snapshot file. Throws an InputError for a bad file, a
+ * CompanionError for bad notifications, and another Error for a lack of memory or file descriptors,
+ * or when the thread died.
  */
 export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildResult>;
 

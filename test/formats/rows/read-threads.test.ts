@@ -116,8 +116,7 @@ test('threads end when nobody reads on', async () => {
 });
 
 function parquetFile(bytes: Uint8Array): string {
-  const path = makeFile(bytes, 'points.parquet');
-  return path;
+  return makeFile(bytes, 'points.parquet');
 }
 
 async function piecesOf(file: RowFile, threads: number): Promise<Piece[]> {
