@@ -139,3 +139,5 @@ test('in a full room the client with the most bytes makes room, its oldest guest
   other.grow(2);
   assert.equal([gone, room.taken], [['a1', 'a2', 'b1'], 4]);
 });
+
+test.run();

@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
 import { LIST } from '../support/client.js';
-import { assert } from '../support/uvu.js';
+import { assert, test } from '../support/uvu.js';
 import { browserTest, FEW, pageTest } from './shared.js';
 // these files share a browser, which takes a second to start
 import './example.js';
@@ -88,3 +88,5 @@ browserTest('the visitor notices every kind of mistake of a page', async (visito
     assert.match(JSON.stringify(complaints), one);
   }
 });
+
+test.run();

@@ -142,3 +142,5 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   assert.match(stdout, /there is no such file/);
   assert.is(stderr, '');
 });
+
+test.run();

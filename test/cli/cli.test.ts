@@ -213,3 +213,5 @@ test('a variable sets what no flag does, and variables that set nothing are warn
   await service.stop();
   assert.is(await service.ended, 0);
 });
+
+test.run();

@@ -144,3 +144,5 @@ test('trouble is told apart from a difference', async () => {
   ];
   for (const [given, code] of cases) assert.is((await runInThread(['diff', ...given])).code, code);
 });
+
+test.run();

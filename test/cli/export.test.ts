@@ -99,3 +99,5 @@ test('what cannot be done is refused, and leaves nothing behind', async () => {
   assert.not.ok(existsSync(output));
   assert.equal(readdirSync(folder), ['in.ndjson']);
 });
+
+test.run();

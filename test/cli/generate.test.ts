@@ -101,3 +101,5 @@ function invented(seed: number, count: number): Point[] {
   const point = inventPoints(seed, count);
   return Array.from({ length: count }, (_, index) => point(index));
 }
+
+test.run();

@@ -208,3 +208,5 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     assert.match(await refusal(again), 'the CRC of post 4');
   });
 }
+
+test.run();

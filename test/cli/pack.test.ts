@@ -266,3 +266,5 @@ test('stopped before or while it sorts, it leaves nothing behind', async () => {
   assert.is(await failure(again), reason);
   assert.equal(fs.readdirSync(folder), []);
 });
+
+test.run();

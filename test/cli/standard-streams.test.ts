@@ -179,3 +179,5 @@ test('a command that is interrupted, or cannot say what it found, leaves nothing
     assert.equal(readdirSync(folder), []);
   }
 });
+
+test.run();

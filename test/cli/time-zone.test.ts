@@ -101,3 +101,5 @@ test('an unknown time zone is refused by each command', async () => {
   const { stdout } = await runInThread(['compact', '--help']);
   assert.match(stdout, '--time-zone <name>');
 });
+
+test.run();

@@ -221,3 +221,5 @@ test('rows: every invalid record is found, and as many as allowed are', async ()
   const named = /3 invalid records left out:\n {4}line 2: lat: must .*\n.*line 3: .*\n.*line 4: /;
   await says(path, 0, [named], { maxInvalid: 3 });
 });
+
+test.run();

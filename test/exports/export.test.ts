@@ -205,3 +205,5 @@ test('Parquet has plain columns, and tells what GeoParquet wants', async () => {
     assert.is(row['created_at'], createdAt.text);
   }
 });
+
+test.run();

@@ -163,3 +163,5 @@ test('a full disk is said to be one', async () => {
   fs.closeSync(full);
   assert.equal(fs.readdirSync(folder), []);
 });
+
+test.run();

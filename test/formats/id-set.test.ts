@@ -152,3 +152,5 @@ test('zeros of either sign are one value', () => {
   });
   assert.ok(isInKdOrder(coordsOf(zeros)));
 });
+
+test.run();

@@ -277,3 +277,5 @@ test('a long look at the delta is continued later, and changes no answer', async
   const texts = await Promise.all([path, path, path].map((one) => service.ask(one)));
   for (const { text } of texts) assert.is(text, first.text);
 });
+
+test.run();

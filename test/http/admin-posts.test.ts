@@ -79,3 +79,5 @@ test('compact, list and export accept the address of a running service', async (
   await service.stop();
   assert.match(await refusal(readPosts(base)), /ECONNREFUSED/);
 });
+
+test.run();

@@ -241,3 +241,5 @@ async function open(body: string): Promise<IncomingMessage> {
   answer.on('error', () => {});
   return answer;
 }
+
+test.run();

@@ -132,3 +132,5 @@ test('a connection that waits for its answer is kept, and an idle one is closed'
   loaded.open();
   assert.is((await reply).status, 200);
 });
+
+test.run();

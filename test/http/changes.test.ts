@@ -226,3 +226,5 @@ test('a client that does not read holds little, is cut off, and can resume', asy
   const wanted = posted.map(({ sequence }) => sequence).sort((a, b) => a - b);
   assert.equal(pluck([...slow.events, ...rest.events], 'id'), wanted);
 });
+
+test.run();

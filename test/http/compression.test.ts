@@ -214,3 +214,5 @@ test('any Accept-Encoding header is read, long ones included', () => {
     assert.ok(performance.now() - started < 1000, part);
   }
 });
+
+test.run();

@@ -132,3 +132,5 @@ test('an unknown token gets 401 at every address', async () => {
     }
   }
 });
+
+test.run();

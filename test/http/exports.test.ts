@@ -134,3 +134,5 @@ test('consecutive exports of a connection are whole, also over HTTP/1.0', async 
   const { body } = await ask(app.port, PATH);
   assert.ok(Buffer.from(plain, 'latin1').subarray(-body.length).equals(body));
 });
+
+test.run();

@@ -10,7 +10,7 @@ import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT, type Service, startService } from '../support/service.js';
-import { assert, IS_SOAK, makeFolder, pluck, testUnless, until } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, pluck, test, testUnless, until } from '../support/uvu.js';
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 const missing = hasPrlimit
@@ -167,3 +167,5 @@ testUnless(
     }
   },
 );
+
+test.run();

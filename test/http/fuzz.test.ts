@@ -267,3 +267,5 @@ async function checkFiles(accepted: ReadonlyMap<number, string | undefined>): Pr
 async function countOf(): Promise<number> {
   return (await service.get(`${LIST}?page_size=1`)).json<Envelope>().count;
 }
+
+test.run();

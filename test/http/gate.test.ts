@@ -271,3 +271,5 @@ test('answers that are read at once leave nothing behind', async () => {
   }
   assert.equal([backlog.bytes, backlog.stalled, backlog.crowded], [0, 0, 0]);
 });
+
+test.run();

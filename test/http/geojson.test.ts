@@ -146,3 +146,5 @@ test('an accepted point is in the GeoJSON of the next request, with the keys tha
   const { results } = (await service.get(`${query}&fields=tags,comment`)).json<Envelope>();
   assert.equal(results, [{ comment: 'new "here"', tags: ['ice'] }]);
 });
+
+test.run();

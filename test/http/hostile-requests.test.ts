@@ -198,3 +198,5 @@ async function drip(bytes: string, more: string): Promise<string> {
   clearInterval(timer);
   return line.answer;
 }
+
+test.run();

@@ -97,3 +97,5 @@ test('cheap questions leave their budget to others', () => {
   for (let i = 0; i < 90; i++) allow().charge(AT_ONCE / 100);
   assert.is(Math.round(spend(allow)), 1);
 });
+
+test.run();

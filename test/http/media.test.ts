@@ -154,3 +154,5 @@ test('an invalid folder of images is refused, and without one there are no image
     assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
   }
 });
+
+test.run();

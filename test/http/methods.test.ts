@@ -252,3 +252,5 @@ function lasting(headers: IncomingHttpHeaders): IncomingHttpHeaders {
   const { date: _, 'x-request-id': __, 'server-timing': ___, ...others } = headers;
   return others;
 }
+
+test.run();

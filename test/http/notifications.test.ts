@@ -113,3 +113,5 @@ test('with --require-token nobody posts without one', async () => {
   const known = { Authorization: 'Token key-of-5' };
   assert.is((await service.get(LIST, jsonPost(place, known))).status, 201);
 });
+
+test.run();

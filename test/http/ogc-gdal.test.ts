@@ -10,7 +10,7 @@ import { allItems } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startOwnService } from '../support/own-service.js';
 
-import { assert, makeFolder, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
 const ITEMS = '/ogc/collections/points/items';
@@ -152,3 +152,5 @@ testUnless(reason, 'GDAL reads the GeoJSON of the list', async () => {
     sorted.map(({ lon, lat, comment }) => [[Number(lon), Number(lat)], comment]),
   );
 });
+
+test.run();

@@ -246,3 +246,5 @@ test('a bad or unknown parameter is an error', async () => {
   assert.is((await app.get(`${ITEMS}/1?bbox=1,2,3,4`)).status, 400);
   assert.is((await app.get(`${OGC}collections/others`)).status, 404);
 });
+
+test.run();

@@ -168,3 +168,5 @@ test('the document describes every route that is not left out for a reason', asy
   assert.equal([...left], [], 'what is left out is there');
   assert.ok(app.routes.size > Object.keys(LEFT_OUT).length + 10);
 });
+
+test.run();

@@ -291,3 +291,5 @@ test("operators' routes are answered as the document says", async () => {
     assert.equal(check.problems('POST', path, reply), [], String(reply.status));
   }
 });
+
+test.run();

@@ -164,3 +164,5 @@ test('a latency counts in the first bucket whose bound it does not exceed', () =
   const { buckets, seconds } = stats.latencies.get('points')!;
   assert.equal([buckets.at(-1), seconds], [1, 3_600]);
 });
+
+test.run();

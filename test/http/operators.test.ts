@@ -92,3 +92,5 @@ test('an overloaded process turns requests away, but not those for its health', 
   }
   await until('it serves again', async () => (await service.get(LIST)).status === 200);
 });
+
+test.run();

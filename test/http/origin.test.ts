@@ -182,3 +182,5 @@ test('only allowed hosts are answered where there is a list', async () => {
   }
   assert.is((await strict.get('/health/live')).status, 200);
 });
+
+test.run();

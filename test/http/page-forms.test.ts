@@ -297,3 +297,5 @@ test('a page names all its elements for screen readers', async () => {
     assert.ok(tags(text, 'img').every(({ alt }) => alt));
   }
 });
+
+test.run();

@@ -167,3 +167,5 @@ test("other addresses below the viewer's get 404", async () => {
   const posted = await service.get('/docs/', { method: 'POST' });
   assert.equal([posted.status, posted.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });
+
+test.run();

@@ -184,3 +184,5 @@ test('a page of 1,100 of the longest records is refused without copying any', ()
   assert.match(JSON.stringify(error.body), 'any 32 of these records fit. Example: page_size=32');
   assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
 });
+
+test.run();

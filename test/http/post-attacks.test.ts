@@ -129,3 +129,5 @@ test('chunks in a request of HTTP/1.0 are refused, and nothing after them is rea
   assert.match(answer, /^HTTP\/1\.1 400 .*Got Transfer-Encoding in a request of HTTP\/1\.0/s);
   assert.is(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer);
 });
+
+test.run();

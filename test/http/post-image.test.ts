@@ -117,3 +117,5 @@ test('images of accepted points survive a kill, and unfinished uploads do not', 
   assert.equal((await stored()).sort(), before);
   assert.is((await service.get(image!)).status, 200);
 });
+
+test.run();

@@ -207,3 +207,5 @@ test('a restart keeps points and the answers to keys', async () => {
   const after = await around();
   assert.equal([after.count, after.results], [before.count, before.results]);
 });
+
+test.run();

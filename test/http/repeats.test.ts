@@ -145,3 +145,5 @@ test('tags differ by address, parameters, host and representation', async () => 
   }
   assert.is(new Set(tags).size, tags.length);
 });
+
+test.run();

@@ -257,3 +257,5 @@ test('our answers are as the OpenAPI document says', async () => {
     assert.ok(checked.has(kind), kind);
   }
 });
+
+test.run();

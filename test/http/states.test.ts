@@ -152,3 +152,5 @@ test('256 requests may wait for a sequence and are answered; more are refused at
   }
   assert.is(newestOf(await ask(`${next}`)), 'fourth');
 });
+
+test.run();

@@ -169,3 +169,5 @@ test('TileJSON lists the attributes of each layer, those of the query included',
     assert.equal([...met['clusters']!].sort(), Object.keys(fields['clusters']!).sort());
   }
 });
+
+test.run();

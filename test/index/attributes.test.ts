@@ -162,3 +162,5 @@ test('the most frequent texts are found', () => {
   const { status, tags } = frequentTexts(attributesOf(['', 'NEW'], ['x'.repeat(65), '<b>']));
   assert.equal([status, tags], [['NEW'], ['<b>']]);
 });
+
+test.run();

@@ -195,3 +195,5 @@ test('blocks are neighbours on the map: together they cover not much more than i
   // the median of an ancestor may lie far from the block that counts it
   assert.ok(area < 1.5 * 360 * 180, `${blocks} blocks of ${BLOCK_ROWS} rows cover ${area}`);
 });
+
+test.run();

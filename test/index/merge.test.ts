@@ -113,3 +113,5 @@ test('the nearest are found in all kd-trees, also where the first has few that a
     }
   }
 });
+
+test.run();

@@ -166,3 +166,5 @@ test('a search finds the groups whose boxes meet the area', () => {
     }
   }
 });
+
+test.run();

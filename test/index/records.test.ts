@@ -212,3 +212,5 @@ test('records of the rows before stay where they are', () => {
   assert.is(allocateRecords(lengths, next, CHUNK_ROWS).memories.length, 2);
   assert.is(allocateRecords(lengths, next, 0).memories.length, 1);
 });
+
+test.run();

@@ -70,3 +70,5 @@ test('hosts are allowed by exact name, with a leading dot all below it, by * any
     assert.not(isHostPattern(entry), entry);
   }
 });
+
+test.run();

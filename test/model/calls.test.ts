@@ -73,3 +73,5 @@ test('memory that is given back is gone at once, and nobody can use it any more'
   assert.ok(process.memoryUsage().arrayBuffers < before + 1_000_000);
   assert.equal(pluck(arrays, 'length'), [0, 0]);
 });
+
+test.run();

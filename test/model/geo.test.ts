@@ -96,3 +96,5 @@ test('known great circles', () => {
     assertWithin(haversine(...pair), share - 1e-15, share + 1e-15, pair);
   }
 });
+
+test.run();

@@ -245,3 +245,5 @@ test('no value steers the terminal that shows it, or turns round what stands bes
     assert.match(quote(character), /^"\\[\w"\\]+"$/, code.toString(16));
   }
 });
+
+test.run();

@@ -204,3 +204,5 @@ function written(instant: number, offset: number): string {
   const mm = String(minutes % 60).padStart(2, '0');
   return `${new Date(millis).toISOString().slice(0, 23)}${rest}${offset < 0 ? '-' : '+'}${hh}:${mm}`;
 }
+
+test.run();

@@ -62,3 +62,5 @@ test('a bounded wait ends as its work does, or with an error, and leaves no time
   assert.is((await failure(inTime(1, new Promise(() => {}), late))).message, 'late');
   assert.is(timers(), before);
 });
+
+test.run();

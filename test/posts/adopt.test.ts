@@ -208,3 +208,5 @@ test('posts that wait for a snapshot find room beside those that it does not con
   await Promise.all([held, serving]);
   assert.is((await posting).length, 34);
 });
+
+test.run();

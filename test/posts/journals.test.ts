@@ -22,7 +22,7 @@ import {
   numbersIn,
   postsIn,
 } from '../support/journals.js';
-import { failure, makeFolder, pluck, refusal } from '../support/uvu.js';
+import { failure, makeFolder, pluck, refusal, test } from '../support/uvu.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
 interface Kind {
@@ -263,3 +263,5 @@ for (const kind of [FILE, DATABASE]) {
 
   test.run();
 }
+
+test.run();

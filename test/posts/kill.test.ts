@@ -253,3 +253,5 @@ for (const seed of IS_SOAK ? [1, 2, 3, 4, 5] : []) {
     assert.ok(takenOver > 0 && pruned > 0, JSON.stringify(done));
   });
 }
+
+test.run();

@@ -212,3 +212,5 @@ for (const [seed, reloads, least] of IS_SOAK
     assert.ok(moved > least!, `${moved} points moved`);
   });
 }
+
+test.run();

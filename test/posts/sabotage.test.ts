@@ -210,3 +210,5 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
 function isFailing(error: Error): boolean {
   return error instanceof StoreError && error.fault === 'failing';
 }
+
+test.run();

@@ -133,3 +133,5 @@ test('what is no address is refused without being repeated', () => {
     assert.not.match(message, /secret2|u:/, text);
   }
 });
+
+test.run();

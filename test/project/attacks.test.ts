@@ -38,3 +38,5 @@ test('an attack is found by its name, and one that does not exist is refused', (
   for (const attack of ATTACKS) assert.is(attackOf(attack.name), attack);
   assert.throws(() => attackOf('flood'), /"flood"; there are heavy-circles, /);
 });
+
+test.run();

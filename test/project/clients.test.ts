@@ -267,3 +267,5 @@ print(colours('${tiles}') > 3, colours('${tiles}'.replace('OPEN', 'NONE')))
     `${counts.join('\n')}\nTrue 1\n`,
   );
 });
+
+test.run();

@@ -69,3 +69,5 @@ test('the files and folders that ARCHITECTURE.md names exist', () => {
     );
   }
 });
+
+test.run();

@@ -238,3 +238,5 @@ test('each file of documentation is read by somebody', () => {
   }
   assert.ok(readFileSync(join(ROOT, 'LICENSE'), 'utf8').startsWith('MIT License'));
 });
+
+test.run();

@@ -47,3 +47,5 @@ test('the questions of the README have the answers that it shows', async () => {
     assert.equal(names, [snapshot]);
   }
 });
+
+test.run();

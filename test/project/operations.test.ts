@@ -130,3 +130,5 @@ test('the limits of the page on security have the defaults of the settings, and 
   ]);
   assert.equal(listed.sort(), actual.sort());
 });
+
+test.run();

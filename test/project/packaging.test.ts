@@ -258,3 +258,5 @@ test('the service runs with the production packages alone, at every address, hea
     service?.kill('SIGKILL');
   }
 });
+
+test.run();

@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(import.meta.dirname, 'runner-'));
 test.after(() => rmSync(folder, { recursive: true }));
 
 const HEAD = `import { test } from 'uvu';`;
-const GOOD = `${HEAD} test('a', () => {}); test.skip('b');`;
+const GOOD = `${HEAD} test('a', () => {}); test.skip('b'); test.run();`;
 const LIMITS: Limits = { silenceMs: 60_000, closingMs: 200 };
 
 /** Runs files of these texts in turn, in one process where they let it; the outcomes in order. */
@@ -34,22 +34,22 @@ function counts({ passed, failed, skipped }: Outcome): number[] {
 
 test('each file has its own counts, and a good one runs after whatever happened before', async () => {
   const bad: readonly [text: string, counts: number[], output: RegExp][] = [
-    [`${HEAD} test('c', () => { throw new Error('broken'); });`, [0, 1, 0], /broken/],
-    [HEAD, [0, 1, 0], /no test ran/],
+    [`${HEAD} test('c', () => { throw new Error('broken'); }); test.run();`, [0, 1, 0], /broken/],
+    [`${HEAD} test('c', () => {});`, [0, 1, 0], /test\.run\(\) missing/],
     ['import "nowhere";', [0, 1, 0], /nowhere/],
     ['process.exit(3);', [0, 1, 0], /exit code 3/],
     [
-      `${HEAD} test('c', () => new Promise(() => { setImmediate(() => uncaught()); }));`,
+      `${HEAD} test('c', () => new Promise(() => { setImmediate(() => uncaught()); })); test.run();`,
       [0, 1, 0],
       /uncaught is not defined/,
     ],
     [
-      `${HEAD} test('c', () => { setInterval(() => {}, 1e6); });`,
+      `${HEAD} test('c', () => { setInterval(() => {}, 1e6); }); test.run();`,
       [1, 1, 0],
       /not closed after the last test: Timeout/,
     ],
     [
-      `${HEAD} test('c', () => {}); test.after(() => { throw new Error('after'); });`,
+      `${HEAD} test('c', () => {}); test.after(() => { throw new Error('after'); }); test.run();`,
       [0, 1, 0],
       /after/,
     ],
@@ -64,7 +64,7 @@ test('each file has its own counts, and a good one runs after whatever happened 
 });
 
 test('files share a process while they pass', async () => {
-  const tell = `${HEAD} console.log('process', process.pid); test('a', () => {});`;
+  const tell = `${HEAD} console.log('process', process.pid); test('a', () => {}); test.run();`;
   const fail = `${tell} throw new Error('broken');`;
   const outcomes = await outcomesOf([tell, tell, fail, tell]);
   const [a, b, c, d] = outcomes.map(({ output }) => /process \d+/.exec(output)?.[0]);
@@ -72,9 +72,9 @@ test('files share a process while they pass', async () => {
 });
 
 test('a file that ends no test is ended, and a slow one is not', async () => {
-  const hangs = `${HEAD} test('c', () => new Promise(() => setInterval(() => {}, 1e6)));`;
+  const hangs = `${HEAD} test('c', () => new Promise(() => setInterval(() => {}, 1e6))); test.run();`;
   const pause = "test('d', () => new Promise((done) => setTimeout(done, 2_000)));";
-  const slow = `${HEAD} ${pause.repeat(4)}`;
+  const slow = `${HEAD} ${pause.repeat(4)} test.run();`;
   const [hanging, steady, next] = await outcomesOf([hangs, slow, GOOD], {
     ...LIMITS,
     silenceMs: 6_000,
@@ -124,3 +124,5 @@ test('stacks name the places in the sources', () => {
   assert.match(sourceLines(stack!), /test\/project\/runner\.test\.ts:\d+:\d+/);
   assert.is(sourceLines('at x (/nowhere/a.js:1:2)'), 'at x (/nowhere/a.js:1:2)');
 });
+
+test.run();

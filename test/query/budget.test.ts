@@ -185,3 +185,5 @@ test('there is one page of nothing, and of one point', async () => {
     assert.equal([page.count, page.rows.length, page.next], [count, count, undefined]);
   }
 });
+
+test.run();

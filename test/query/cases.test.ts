@@ -167,3 +167,5 @@ for (const count of [0, 1, 2, 3, 17, 18, 40]) {
     assertQuestions(await engineOf(few), new Oracle(few), few, ROUNDS * COMBINATIONS);
   });
 }
+
+test.run();

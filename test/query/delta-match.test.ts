@@ -141,3 +141,5 @@ test('the shortest stretches of work find the same, in a delta and in pages with
   }
   for (const renewals of meters) assert.ok(renewals > COMBINATIONS / 2, `${meters} budgets`);
 });
+
+test.run();

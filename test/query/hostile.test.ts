@@ -150,3 +150,5 @@ test('a place with two longitudes, 180 and -180 or any at a pole, has one distan
     }
   }
 });
+
+test.run();

@@ -82,3 +82,5 @@ test('the marks of a region choose the same rows of a window as a test of each r
     }
   }
 });
+
+test.run();

@@ -207,3 +207,5 @@ for (const seed of IS_SOAK ? [1, 2, 3, 4, 5, 6] : []) {
     assert.ok(done.merges > 10 && done.reloads > 10 && done.moved > 3, JSON.stringify(done));
   });
 }
+
+test.run();

@@ -235,3 +235,5 @@ test('a snapshot that could not be looked at when it was read is read again', as
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'abandoned', 'failed', 'loaded']);
 });
+
+test.run();

@@ -303,3 +303,5 @@ test('many posts that wait are merged before they are served, and few beside eac
   await serve(deltas, snapshot, postsOf(100, 700));
   assert.equal([merged.slice(2).join(), state()], ['256,256,88', '700 and 0']);
 });
+
+test.run();

@@ -223,3 +223,5 @@ test('of files that come faster than they can be built some are served', async (
     clearInterval(timer);
   }
 });
+
+test.run();

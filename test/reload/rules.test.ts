@@ -174,3 +174,5 @@ test('of a folder the newest whole file is served', async () => {
   assert.equal(served(), [3, countOf(3)]);
   rmSync(`${folder}-away`, { recursive: true });
 });
+
+test.run();

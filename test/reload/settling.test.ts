@@ -152,3 +152,5 @@ test('many newer files that are no snapshots delay a good one by hardly more tha
   assert.is(builds.begun, JUNK + 3, 'those that were refused are not tried again');
   assert.is(outcomes.filter((one) => one === 'failed').length, JUNK + 1);
 });
+
+test.run();

@@ -35,9 +35,6 @@ async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
   let [passed, failed, skipped, all] = [0, 0, 0, 0];
   try {
     await import(pathToFileURL(path).href);
-    // not before `UVU_DEFER` is set
-    const { test } = await import('uvu');
-    test.run();
     for (const run of queue) {
       if (run === null) continue;
       const [errors, ...counts] = await run();
@@ -48,7 +45,7 @@ async function runFile({ path, closingMs }: FileOrder): Promise<FileResult> {
     }
     failed = all - passed;
     await closeAll();
-    if (all + skipped === 0) throw new Error('no test ran');
+    if (all + skipped === 0) throw new Error('no test ran: is test.run() missing?');
     const left = await leftResources(resources, closingMs);
     if (left.length > 0) throw new Error(`not closed after the last test: ${left.join(', ')}`);
   } catch (error) {

@@ -233,3 +233,5 @@ test('an invalid address is refused', async () => {
     assert.match((await failure(openAddressSource({ address, ...options }))).message, why);
   }
 });
+
+test.run();

@@ -212,3 +212,5 @@ test('a service that shuts down is not ready, but answers for a while', async ()
   const [refused] = await once(connect(port, '127.0.0.1'), 'error');
   assert.is(refused.code, 'ECONNREFUSED');
 });
+
+test.run();

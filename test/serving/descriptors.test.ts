@@ -52,3 +52,5 @@ limitedTest('a file limit that leaves no room for connections is refused', async
   const { message } = await failure(serveWith(88));
   assert.match(message, /ended with 1: waypost: The limit of 88 open files is too low.*ulimit -n/);
 });
+
+test.run();

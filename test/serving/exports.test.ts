@@ -139,3 +139,5 @@ test('each export has one state, and a third old generation ends the oldest expo
   await becomes('waypost_exports_old_generations', 0);
   assert.ok(service.logs.some(({ msg }) => msg === 'answer broken off'));
 });
+
+test.run();

@@ -6,7 +6,7 @@ import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../support/fleet.js';
 import { runCommand, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
-import { assert, pluck, refusal, until } from '../support/uvu.js';
+import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 // importing these tests shares their cluster: a new one takes two seconds of CPU
 import { fleet } from './fleet.js';
 
@@ -276,3 +276,5 @@ fleet.check('a server that demands TLS gets it; its certificate can be verified'
   }
   await fleet.stop();
 });
+
+test.run();

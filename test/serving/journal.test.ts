@@ -103,3 +103,5 @@ test('a failed start releases the journal and ends the process', async () => {
     await (await open(good, journal))!.close();
   }
 });
+
+test.run();

@@ -117,3 +117,5 @@ test('a thread that dies fails its question and is replaced', async () => {
   await one.serve(first);
   await one.ask(questionOf(first));
 });
+
+test.run();

@@ -104,3 +104,5 @@ test('an invalid address, or one of another machine, is refused by name', async 
     assert.match(await refusal(opening), reason);
   }
 });
+
+test.run();

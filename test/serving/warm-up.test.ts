@@ -48,3 +48,5 @@ test('a service without points warms up, too', async () => {
   const flags = ['--snapshot', path, '--allow-empty', '--warm-up', '100ms'];
   assert.equal((await startOwnService(flags)).logs, []);
 });
+
+test.run();

@@ -191,3 +191,5 @@ function notesOf({ coords, count, byCreatedAt, byModifiedAt }: Dataset): Note[] 
     };
   });
 }
+
+test.run();

@@ -145,3 +145,5 @@ test('a disk that fills up leaves the old data', async () => {
 function tmpfs(folder: string): string[] {
   return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
 }
+
+test.run();

@@ -11,7 +11,7 @@ import {
 import { assertSame, type CuttingProxy, keysIn, snapshot, startProxy } from '../support/fleet.js';
 import { startOwnService } from '../support/own-service.js';
 import { logged, type Service, startService } from '../support/service.js';
-import { assert, testUnless, until } from '../support/uvu.js';
+import { assert, test, testUnless, until } from '../support/uvu.js';
 
 const ROUNDS = Number(process.env['FLEET_ROUNDS'] ?? 100);
 const CLIENTS = Number(process.env['FLEET_CLIENTS'] ?? 60);
@@ -268,3 +268,5 @@ async function check(world: World, seed: number, label: string): Promise<void> {
   }
   await assertSame(instances, seed, 50, last);
 }
+
+test.run();

@@ -132,3 +132,5 @@ test.after(async () => {
   await endAll(loads);
   assert.is(await arena.stop(), 0, `seed ${SEED}: the exit code`);
 });
+
+test.run();

@@ -235,3 +235,5 @@ test.after(async () => {
   await service.stop();
   if (errors.length > 0) throw new Error(JSON.stringify(errors[0]));
 });
+
+test.run();

@@ -8,7 +8,7 @@ import { codeIn } from '../support/documents.js';
 import { ROOT } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
 import { decodeTile } from '../support/tiles.js';
-import { ascending, assert } from '../support/uvu.js';
+import { ascending, assert, test } from '../support/uvu.js';
 
 /** The comment between two filters in the code of the page. */
 const NEXT_FILTER = '// another filter, at once\n';
@@ -227,3 +227,5 @@ Object.assign(globalThis, { map, layer, fromLonLat });
 const UNDER_CENTRE = `layer
   .getFeatures([150, 150])
   .then((features) => features.map((feature) => feature.getId()))`;
+
+test.run();

@@ -80,3 +80,5 @@ async function countsOf(path: string): Promise<number[]> {
   reader.close();
   return counts;
 }
+
+test.run();

@@ -135,3 +135,5 @@ test('other files are refused, by name', async () => {
   mkdirSync(inner);
   assert.throws(() => readInPlace(inner), /inner: cannot be read: it is a folder/);
 });
+
+test.run();

@@ -153,3 +153,5 @@ for (const { name } of EXPORT_FORMATS) {
     for (const path of [exported, packed, again]) await rm(path);
   });
 }
+
+test.run();

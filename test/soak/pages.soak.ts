@@ -9,7 +9,7 @@ import { codeIn } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startService } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
-import { assert, makeFolder, testUnless } from '../support/uvu.js';
+import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 /** Every kind of page, and how to open it. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
@@ -182,3 +182,5 @@ testUnless(withoutGdal(), 'the lines for GDAL read what they say', async () => {
   assert.ok(countsIn(clusters.stdout)[0]! > 10);
   assert.match(clusters.stdout, /^ {2}point_count \(Integer\) = \d+$/m);
 });
+
+test.run();

@@ -218,3 +218,5 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
   await service.stop();
   assert.is(await service.ended, 0);
 });
+
+test.run();

@@ -93,3 +93,5 @@ test("a block ends before its records exceed the format's limit", () => {
   const record = Buffer.byteLength(renderPoint(long[0]!));
   assert.ok(after[0]!.count >= Math.floor(2 ** 25 / (record + 2)), `${after[0]!.count}`);
 });
+
+test.run();

@@ -222,3 +222,5 @@ async function fetchStatus(port: number): Promise<number> {
 test.after(() => {
   for (const release of releases) release();
 });
+
+test.run();

@@ -190,3 +190,5 @@ test('connections beyond the limit are closed, whichever threads have the others
 test.after(() => {
   for (const agent of lines) agent.destroy();
 });
+
+test.run();

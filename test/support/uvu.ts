@@ -18,6 +18,9 @@ export function rounds(many: number): number {
   return IS_SOAK ? many : Math.ceil(many / 5);
 }
 
+// the runner does this after all hooks; a file that runs alone would not end
+if (process.send === undefined) test.after(folder.closeAll);
+
 /** Adds a test that is skipped where there is a reason, which the runner prints. */
 export function testUnless(reason: string | undefined, name: string, run: Callback): void {
   if (reason === undefined) {

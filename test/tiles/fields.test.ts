@@ -233,3 +233,5 @@ test('accepted points are thinned out and charged for, too', async () => {
   const kept = all.toSorted((a, b) => hashId(a.id) - hashId(b.id)).slice(0, limit);
   assert.equal(ids(decodeTile(tile)['points'] ?? []), ids(kept));
 });
+
+test.run();

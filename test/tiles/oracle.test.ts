@@ -215,3 +215,5 @@ test('a point that is shown without clusters is shown in all deeper zooms', () =
     }
   }
 });
+
+test.run();

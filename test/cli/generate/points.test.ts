@@ -147,3 +147,5 @@ function withoutNumber(tag: string): string {
 function metres(point: Point, lat: number, lon: number): number {
   return greatCircle(Number(point.lon), Number(point.lat), lon, lat);
 }
+
+test.run();

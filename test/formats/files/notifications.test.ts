@@ -85,3 +85,5 @@ test('files of other kinds, broken or missing ones are refused', async () => {
   for (const [content, why] of cases) assert.match(await refuse(content), why);
   assert.match(await refusal(readNotifications('/no/such')), /there is no such file/);
 });
+
+test.run();

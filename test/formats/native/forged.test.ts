@@ -198,3 +198,5 @@ test('columns of an extension type are refused: their bytes are not where the fi
 function bytes32(...values: number[]): Buffer {
   return Buffer.from(Uint32Array.from(values).buffer);
 }
+
+test.run();

@@ -313,3 +313,5 @@ test('a head that says more than its lengths says what is true', () => {
     assert.not.ok(isStored(wide, 0, wide.length));
   }
 });
+
+test.run();

@@ -223,3 +223,5 @@ test('what goes wrong in the thread, or before it, reaches the caller', async ()
   }
   assert.is((await failure(writing(path, broken()))).message, 'the blocks end here');
 });
+
+test.run();

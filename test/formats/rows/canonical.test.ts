@@ -256,3 +256,5 @@ test('each field has its limits', () => {
   assert.ok(check(long));
   assert.not.ok(check(line({ comment: `"${'x'.repeat(262_143 - line({}).length)}"` })));
 });
+
+test.run();

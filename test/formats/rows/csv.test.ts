@@ -168,3 +168,5 @@ test('a record that is too long is passed over', async () => {
   const large = `${columns}1,2,3,4,"${'x'.repeat(300_000)}"`;
   assert.equal(await linesOf(large, 9999), ['2: ok']);
 });
+
+test.run();

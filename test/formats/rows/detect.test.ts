@@ -185,3 +185,5 @@ test('GeoJSON whose coordinates are no degrees is refused by the name of its crs
   // in a page of records `crs` means nothing
   assert.is((await accept(JSON.stringify({ crs, results: [RECORD] })))[0].length, 1);
 });
+
+test.run();

@@ -212,3 +212,5 @@ test('a reader can be closed in the middle', async () => {
   })();
   assert.match((await failure(used)).message, /close/);
 });
+
+test.run();

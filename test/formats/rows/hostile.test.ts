@@ -233,3 +233,5 @@ test('a flipped bit of Parquet is survived or refused', async () => {
     assert.ok(process.memoryUsage().rss < 1e9, `${process.memoryUsage().rss}`);
   }
 });
+
+test.run();

@@ -189,3 +189,5 @@ test('a page of a longer list is told from a whole one', async () => {
   ];
   for (const [content, why] of cases) assert.is(await pageOf(content), why);
 });
+
+test.run();

@@ -207,3 +207,5 @@ function commas(count: number, make: (i: number) => string): string {
 function keys(count: number): string {
   return commas(count, (i) => `"k${i}":1`);
 }
+
+test.run();

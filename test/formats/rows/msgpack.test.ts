@@ -272,3 +272,5 @@ test('random bytes are read or refused, and nothing else', async () => {
     { numRuns: rounds(5000) },
   );
 });
+
+test.run();

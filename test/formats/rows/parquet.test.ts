@@ -173,3 +173,5 @@ test('every part of a small file is refused, and says what is missing', async ()
     assert.match(await refuse(bytes.subarray(0, size)), /^FILE: does not end with PAR1/);
   }
 });
+
+test.run();

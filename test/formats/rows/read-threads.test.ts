@@ -190,3 +190,5 @@ test('row groups that would fill the memory are not for threads', () => {
   }));
   assert.not.ok(areFor(parquetFile(parquetOf(long, { rowGroupSize: 269 }))), '67 MB');
 });
+
+test.run();

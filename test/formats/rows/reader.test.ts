@@ -133,3 +133,5 @@ test('what breaks the whole file is no matter of --max-invalid', async () => {
     assert.match(await refuse(content, 1e9), new RegExp(`^${reason}`));
   }
 });
+
+test.run();

@@ -137,3 +137,5 @@ test('requests that wait for an answer are called when it is cached, or its resp
   last.emit('close');
   assert.equal(called, ['b', 'c']);
 });
+
+test.run();

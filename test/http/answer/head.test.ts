@@ -209,3 +209,5 @@ test('clients that read late get their own answers, though buffers are reused', 
     }
   }
 });
+
+test.run();

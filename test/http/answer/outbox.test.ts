@@ -93,3 +93,5 @@ test('answers added while others are sent are sent, too', async () => {
   await turn();
   assert.equal(sent, ['first', 'second']);
 });
+
+test.run();

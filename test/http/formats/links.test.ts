@@ -69,3 +69,5 @@ test('a link carries the same parameters, sorted, with only page changed', () =>
     { numRuns: rounds(2000) },
   );
 });
+
+test.run();

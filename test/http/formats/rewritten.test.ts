@@ -161,3 +161,5 @@ test('a page is encoded, and charged for', () => {
     );
   }
 });
+
+test.run();

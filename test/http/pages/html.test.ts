@@ -238,3 +238,5 @@ test('all addresses change with any file, and imports of scripts stay unchanged'
   assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
   assert.throws(() => before.url('third.js'), /There is no static file third.js/);
 });
+
+test.run();

@@ -199,3 +199,5 @@ test('the error of a bad polygon has the number of the place', () => {
   assert.type(parsePolygon(many(1_000)), 'object');
   assert.type(parsePolygon('-180,60;0,60;180,60;180,90;-180,90'), 'object', 'as the error says');
 });
+
+test.run();

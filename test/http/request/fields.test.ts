@@ -170,3 +170,5 @@ test('an unsupported media type, character set or coding is refused by name', ()
     assert.equal([status, body], [415, { detail }]);
   }
 });
+
+test.run();

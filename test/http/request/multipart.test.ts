@@ -273,3 +273,5 @@ test('a folder that cannot be written gets 503, without its name', async () => {
     mkdirSync(incoming);
   }
 });
+
+test.run();

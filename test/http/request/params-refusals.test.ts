@@ -196,3 +196,5 @@ test('nothing but an HttpError is ever thrown', () => {
     { numRuns: rounds(10_000) },
   );
 });
+
+test.run();

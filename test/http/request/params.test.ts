@@ -180,3 +180,5 @@ test('any decimal becomes the nearest double, like by Number', () => {
     assert.ok(Object.is(found, Number(text) + 0), `${text}: ${found}`);
   }
 });
+
+test.run();

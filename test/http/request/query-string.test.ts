@@ -167,3 +167,5 @@ test('every address finds records by texts with commas and backslashes', async (
   }
   assert.ok(found > 150, String(found));
 });
+
+test.run();

@@ -88,3 +88,5 @@ test('a client stays the same however a proxy writes its address', () => {
     assert.is(clientOf(request, false), '203.0.113.7');
   }
 });
+
+test.run();

@@ -194,3 +194,5 @@ test('who waits too long is told so, and is in nobody’s way', async () => {
   await come('c1');
   assert.equal(await told(), ['c1 begins']);
 });
+
+test.run();

@@ -215,3 +215,5 @@ test('the longest name fits the field with the longest id', () => {
   const name = safeName('x'.repeat(300), DIGEST, 'jpg');
   assert.ok(`map_data_points/${Number.MAX_SAFE_INTEGER}/${name}`.length <= 100);
 });
+
+test.run();

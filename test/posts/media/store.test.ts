@@ -143,3 +143,5 @@ test('a client that leaves at once leaves no file, not even one that is made lat
   }
   assert.equal(readdirSync(ownIncoming), []);
 });
+
+test.run();

@@ -244,3 +244,5 @@ test('a token that no user of the file has, and what is no token, are refused wi
     assert.equal(headers, { 'WWW-Authenticate': scheme });
   }
 });
+
+test.run();

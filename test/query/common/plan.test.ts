@@ -182,3 +182,5 @@ for (const [what, engine] of Object.entries(ENGINES)) {
     }
   });
 }
+
+test.run();

@@ -100,3 +100,5 @@ test('rows within two windows are marked and counted, whatever the ends of the s
     assert.equal([...list.subarray(0, count)], expected);
   }
 });
+
+test.run();

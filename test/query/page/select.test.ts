@@ -120,3 +120,5 @@ test('a few keys that are all the same, or zero, or crowd far from a single one'
   const crowd = Array.from({ length: 200 }, (_, i) => i / 1e9);
   assert.not(assertFew([...crowd, 1], 3, 20, 'a crowd'));
 });
+
+test.run();

@@ -270,3 +270,5 @@ test('a place is measured once, and so is a pole', () => {
     assert.is(rim.estimated, estimated);
   }
 });
+
+test.run();

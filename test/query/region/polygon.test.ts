@@ -184,3 +184,5 @@ test('a polygon goes together with every other filter and order, and with accept
   }
   assert.ok(found > 5_000, `${found} found`);
 });
+
+test.run();

@@ -294,3 +294,5 @@ test('a server is refused that has no validators, or a new one with every answer
   assert.match((await failure(renaming)).message, /ndjson: each answer has another ETag or Last-/);
   assert.ok(answers < 20);
 });
+
+test.run();

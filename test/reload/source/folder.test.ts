@@ -212,3 +212,5 @@ test('what became of an opened snapshot counts all that it is read with', async 
   assert.is(await opened.state(), 'written');
   assert.is.not((await source.list())[0]!.identity, before!.identity);
 });
+
+test.run();

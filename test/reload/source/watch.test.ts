@@ -180,3 +180,5 @@ test('polling looks again and again until it ends; switched off it never does', 
   assert.equal(looks, { poll: before, off: 0 });
   await endOff!();
 });
+
+test.run();
