@@ -1,9 +1,11 @@
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readlinkSync, renameSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { processTree } from '../../bench/support/proc.js';
+import { descriptorOf } from '../../src/http/answer/node-internals.js';
 import { ask } from '../support/client.js';
 import { faultEnvironment, killThread, occupyThread } from '../support/faults.js';
 import { closeLater } from '../support/folder.js';
@@ -158,7 +160,13 @@ test('a thread that dies ends its process, which is replaced', async () => {
 test('a busy thread is waited for, and counted', async () => {
   const folder = makeFolder();
   const occupied = occupy(folder, 'thread-1');
-  const child = fork(LATE_THREAD, { env: { ...process.env, ...faultEnvironment(folder) } });
+  const socket = createServer().listen(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const child = fork(LATE_THREAD, ['4'], {
+    env: { ...process.env, ...faultEnvironment(folder) },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', descriptorOf(socket)],
+  });
+  socket.close();
   const told: unknown[] = [];
   child.on('message', (message) => told.push(message));
   const ended = once(child, 'exit');
