@@ -66,11 +66,11 @@ test('what waits for a thread that is gone is rejected', async () => {
 });
 
 test('memory that is given back is gone at once, and nobody can use it any more', () => {
-  const before = process.memoryUsage().arrayBuffers;
   const arrays = [new Float64Array(4_000_000), Buffer.allocUnsafeSlow(32_000_000)];
-  assert.ok(process.memoryUsage().arrayBuffers >= before + 64_000_000);
+  // a collection between the two can only make the second smaller: these arrays are in use
+  const held = process.memoryUsage().arrayBuffers;
   release(...arrays);
-  assert.ok(process.memoryUsage().arrayBuffers < before + 1_000_000);
+  assert.ok(process.memoryUsage().arrayBuffers <= held - 64_000_000);
   assert.equal(pluck(arrays, 'length'), [0, 0]);
 });
 
