@@ -147,7 +147,7 @@ export function withQuery(base: string, pairs: readonly Pair[]): string {
 export function selfLink(base: string, pairs: readonly Pair[]): string {
   return withQuery(
     base,
-    pairs.toSorted((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))),
+    pairs.toSorted((a, b) => compareCodePoints(a.name, b.name)),
   );
 }
 
@@ -157,6 +157,14 @@ export function exportLink(prefix: string, format: string, pairs: readonly Pair[
   return selfLink(prefix + EXPORT_PATH.replace(':format', format), heeded);
 }
 
+function compareCodePoints(a: string, b: string): number {
+  if (a === b) return 0;
+  // UTF-16 sorts surrogates below U+E000, bytes of UTF-8 above
+  if (ASCII.test(a) && ASCII.test(b)) return a < b ? -1 : 1;
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+const ASCII = /^[\0-\x7f]*$/;
 const UNSAFE = /[^\w.~-]/;
 /** What forms encode otherwise than `encodeURIComponent`. */
 const OTHERWISE = /%20|[!'()*]/;
