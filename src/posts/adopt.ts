@@ -56,22 +56,29 @@ export async function adopt(
   /** The sequence up to which posts were looked at. */
   let through = 0;
 
-  async function take(): Promise<void> {
-    // posts that move come behind all others: the next round looks at them
-    for (;;) {
-      const moves: Move[] = [];
-      for await (const posts of readAll(journal, through, journal.state.lastSequence)) {
-        for (const post of posts) await look(post, moves);
-      }
-      if (moves.length === 0) return;
-      for (const { sequence, id, movedFrom } of await journal.move(moves)) {
-        const ids = { from: movedFrom, to: id };
-        logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
-      }
+  const moves: Move[] = [];
+
+  /** Looks at the posts behind the last look. */
+  async function lookOn(): Promise<void> {
+    for await (const posts of readAll(journal, through, journal.state.lastSequence)) {
+      for (const post of posts) await look(post);
     }
   }
 
-  async function look(post: Post, moves: Move[]): Promise<void> {
+  /** Posts that move come behind all others. Returns whether there were any. */
+  async function moveAll(): Promise<boolean> {
+    const isAny = moves.length > 0;
+    while (moves.length > 0) {
+      for (const { sequence, id, movedFrom } of await journal.move(moves.splice(0))) {
+        const ids = { from: movedFrom, to: id };
+        logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
+      }
+      await lookOn();
+    }
+    return isAny;
+  }
+
+  async function look(post: Post): Promise<void> {
     const { sequence, createdAt } = post;
     through = sequence;
     // the post was kept under its former id
@@ -91,13 +98,19 @@ export async function adopt(
   }
 
   // most posts are looked at while others are accepted
-  await take();
+  await lookOn();
+  // from a move on a shared journal tells nobody of posts, until this generation is served
+  if (isShared(journal)) await moveAll();
   // nobody is told of posts meanwhile
   const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : deltas;
   const { done } = await teller.exclusively(async () => {
-    await take();
+    await lookOn();
+    const hasMoved = await moveAll();
     writer.refusal = refusalOf(taken.at(-1) ?? 0);
-    return deltas.serve(beginning, journal.state.lastSequence);
+    const served = await deltas.serve(beginning, journal.state.lastSequence);
+    // a thread that served the former one would pass over a moved point with the next post
+    if (hasMoved) await served.done;
+    return served;
   });
   await done;
   // a shared journal is pruned by people

@@ -1,3 +1,4 @@
+import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Store } from '../../src/posts/store.js';
 import {
@@ -225,6 +226,50 @@ test('a client that does not read holds little, is cut off, and can resume', asy
   await until('it has the rest', () => slow.events.length + rest.events.length === 200);
   const wanted = posted.map(({ sequence }) => sequence).sort((a, b) => a - b);
   assert.equal(pluck([...slow.events, ...rest.events], 'id'), wanted);
+});
+
+test('a point that moves to another id misses no stream while others are posted', async () => {
+  const snapshot = join(folder, 'points.ndjson');
+  const own = { lat: '1', lon: '2', created_at: '2023-05-01T12:00:00Z' };
+  // a snapshot that uses the ids of more and more posts
+  const serve = (largest: number): void => {
+    const ids = Array.from({ length: largest }, (_, i) => i + 1);
+    const lines = ids.map((id) => `${JSON.stringify({ id, ...own })}\n`);
+    writeFileSync(`${snapshot}.new`, lines.join(''));
+    renameSync(`${snapshot}.new`, snapshot);
+  };
+  serve(1);
+  service = await startOwnService([
+    ...flags,
+    '--snapshot',
+    snapshot,
+    '--journal',
+    `${snapshot}.db`,
+  ]);
+  const stream = await follow(service.port, `${PATH}?after=0`);
+  let isOver = false;
+  const clients = Array.from({ length: 4 }, async () => {
+    while (!isOver) await post();
+  });
+  const moves = () => service.logs.filter(({ msg }) => /moved/.test(String(msg)));
+  for (let round = 1; round <= 5; round++) {
+    const before = moves().length;
+    await until('there are posts', () => stream.events.length >= 40 * round);
+    serve(20 * round);
+    await until('points have moved', () => moves().length > before);
+  }
+  isOver = true;
+  await Promise.all(clients);
+  const { sequence } = await post();
+  await until('the last one is there', () => stream.last === sequence);
+  const sequences = pluck(stream.events, 'id');
+  const all = Array.from({ length: sequence }, (_, i) => i + 1);
+  assert.equal(sequences, all);
+  for (const { sequence: moved, to } of moves()) {
+    const event = stream.events[Number(moved) - 1]!;
+    assert.is((JSON.parse(event.data) as { id: number }).id, to);
+  }
+  await leave(stream);
 });
 
 test.run();
