@@ -27,7 +27,9 @@ export function sentence(reason: string): string {
 }
 
 export function cut(text: string): string {
-  return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  if (text.length <= MOST_SHOWN) return text;
+  // no half of a character
+  return `${text.slice(0, MOST_SHOWN).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Text with parts of a stranger's file, for a terminal: control characters become U+FFFD. */

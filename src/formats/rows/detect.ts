@@ -164,20 +164,18 @@ function trimStart(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start);
 }
 
-/** Characters that an error shows of a file. */
-const SHOWN = 40;
+/** Of a file's beginning an error shows a part. */
+const SHOWN_BYTES = 256;
 
 function describe(head: Uint8Array): string {
-  const start = head.subarray(0, SHOWN);
+  const start = head.subarray(0, SHOWN_BYTES);
   const latin = Buffer.from(start).toString('latin1');
   const known = OTHERS.find(([text]) => latin.startsWith(text));
   if (known !== undefined) return known[1];
   if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
   const line = headerLine(head);
-  if (utf8Of(line) !== undefined) {
-    const text = Buffer.from(head.subarray(0, 4 * SHOWN)).toString();
-    return `the text ${quote(text.slice(0, SHOWN))}`;
-  }
+  if (utf8Of(line) !== undefined)
+    return `the text ${quote(Buffer.from(head.subarray(0, SHOWN_BYTES)).toString())}`;
   // no control characters: text of an older encoding
   if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
     return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';

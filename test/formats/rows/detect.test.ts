@@ -150,6 +150,9 @@ test('text in an older encoding is refused as such', async () => {
   assert.match(await refuse(latin(header)), /begins with text that is not UTF-8, .*; save it as/);
   const text = `${'x'.repeat(39)}\xf6`;
   assert.match(await refuse(text), `begins with the text "${text}"`);
+  // not cut in the middle of a character
+  const smiles = '\u{1f600}'.repeat(29);
+  assert.match(await refuse(`x${smiles}${smiles}`), `begins with the text "x${smiles}…"`);
 });
 
 test('GeoJSON whose coordinates are no degrees is refused by the name of its crs', async () => {
