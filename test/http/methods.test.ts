@@ -165,6 +165,8 @@ test('an address without its slash redirects to the one with it', async () => {
     assert.is(headers['access-control-allow-origin'], '*');
   };
   for (const query of queries) await check('GET', LIST, query);
+  // an empty query is none
+  assert.is((await service.get(`${LIST.slice(0, -1)}?`)).headers.location, LIST);
   for (const path of Object.keys(ALLOW)) {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'])
       await check(method, path, '?a=1');

@@ -105,7 +105,8 @@ export function addSlash(app: FastifyInstance, path: string, context: Context): 
         return reply.code(204).headers(preflightHeaders(ALLOW_POINTS)).send();
       }
       const isRead = request.method === 'GET' || request.method === 'HEAD';
-      const address = target.replace(/\?|$/, '/$&');
+      // an empty query is none
+      const address = target.replace(/(?=\?.)|\??$/, '/');
       // 308 keeps a body and its method
       leadTo(context, address, isRead ? 301 : 308, request, reply);
     },
