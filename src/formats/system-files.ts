@@ -26,6 +26,7 @@ export function unreadable(path: string, error: unknown): InputError {
   let reason = message;
   if (code === 'ENOENT') reason = 'there is no such file';
   if (code === 'EACCES' || code === 'EPERM') reason = 'no permission';
+  if (code === 'EISDIR') reason = 'it is a folder';
   const made = new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
   // its own, too: a copy for another thread loses those of the cause
   return syscall === undefined ? made : Object.assign(made, { code, syscall });

@@ -63,6 +63,10 @@ test('a checksum file beside a snapshot is checked before it is served', async (
     await look();
     assert.match(current.stale!.reason, /sha256: has no SHA-256 of points\.ndjson; expected/);
     rmSync(checksum);
+    mkdirSync(checksum);
+    await look();
+    assert.is(current.stale!.reason, `${checksum}: cannot be read: it is a folder`);
+    rmSync(checksum, { recursive: true });
     await look();
     assert.equal([served(), current.stale], [[3, countOf(3)], undefined]);
   }

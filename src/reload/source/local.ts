@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { CHECKSUM_SUFFIX } from '../../formats/snapshot.js';
-import { marksOf, targetOf } from '../../formats/system-files.js';
+import { marksOf, targetOf, unreadable } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import {
   belongsTo,
@@ -76,7 +76,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       const { path, file, checksum, beside } = candidate as FileCandidate;
       return {
         path,
-        checksum: checksum && (() => startOf(createReadStream(besideOf(path)))),
+        checksum: checksum && (() => readChecksum(besideOf(path))),
         async state() {
           const changes = await Promise.all([
             stateIfAny(path).then((now) => changeOf(file, now)),
@@ -136,6 +136,14 @@ function candidateOf(
 
 function besideOf(path: string): string {
   return `${path}${CHECKSUM_SUFFIX}`;
+}
+
+async function readChecksum(path: string): Promise<string> {
+  try {
+    return await startOf(createReadStream(path));
+  } catch (error) {
+    throw unreadable(path, error);
+  }
 }
 
 /** The file as it is now. Throws what `stat` throws. */
