@@ -139,7 +139,8 @@ export async function withInput<T>(
     return await run(path, 'standard input');
   } catch (error) {
     signal?.throwIfAborted();
-    if (!(error instanceof InputError)) throw unwritable('standard input', folder, error);
+    if (!(error instanceof InputError))
+      throw unwritable('the copy of standard input', folder, error);
     throw new InputError(error.message.replaceAll(path, 'standard input'), { cause: error });
   } finally {
     process.off('exit', remove);
