@@ -10,7 +10,7 @@ import type { Delta } from './delta.js';
 import type { Row } from './order.js';
 import { endBefore } from './postings.js';
 import { CHUNK_BITS, type Hash, type Records, recordStart, rotated } from './records.js';
-import { renderRecord } from './render-record.js';
+import { RENDERED, RENDERED_BYTES, renderRecord } from './render-record.js';
 
 const CACHE_LINE = 64;
 const COMMA = 0x2c;
@@ -157,18 +157,26 @@ export function copyPage(
   separator: number = COMMA,
 ): number {
   const { memories, words, memoryOf, count, places } = page;
-  const targetWords = new DataView(target.buffer, target.byteOffset, target.length);
-  let end = at;
+  let moved = at;
+  let end = 0;
   for (let i = 0; i < count; i++) {
     const record = places[2 * i]!;
     const memory = memories[memoryOf[i]!]!;
-    if (i > 0) target[end++] = separator;
-    end =
-      memory[record]! & LONG
-        ? renderLong(fetchedRecord(page, i), target, end)
-        : renderRecord(memory, words[memoryOf[i]!]!, record, target, targetWords, end);
+    const isLong = (memory[record]! & LONG) !== 0;
+    if (i > 0) RENDERED[end++] = separator;
+    if (isLong || end > RENDERED_BYTES) {
+      moved = moveRendered(end, target, moved);
+      end = 0;
+    }
+    if (isLong) moved = renderLong(fetchedRecord(page, i), target, moved);
+    else end = renderRecord(memory, words[memoryOf[i]!]!, record, end);
   }
-  return end;
+  return moveRendered(end, target, moved);
+}
+
+function moveRendered(bytes: number, target: Uint8Array, at: number): number {
+  target.set(RENDERED.subarray(0, bytes), at);
+  return at + bytes;
 }
 
 export function memoryOf({ memories, memoryOf }: FetchedPage, index: number): Uint8Array {
