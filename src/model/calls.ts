@@ -1,5 +1,4 @@
 import { Worker } from 'node:worker_threads';
-import { release } from './memory.js';
 
 interface Port {
   postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
@@ -25,9 +24,6 @@ interface Waiting {
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
-
-// a thread's first transfer makes V8 drop its code for typed arrays: here there is none yet
-release(new Uint8Array(1));
 
 /**
  * Calls functions of another thread, and answers its calls. The calls and replies of one turn of

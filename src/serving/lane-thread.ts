@@ -4,6 +4,7 @@ import { answerInLane, LaneExports, memoryOf } from '../http/answer/slow-lane.js
 import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
 import { Calls } from '../model/calls.js';
+import { expectTransfers } from '../model/memory.js';
 import { openTimeZone } from '../model/time-zone.js';
 import { reclaimMemory, stepBack } from '../reload/background.js';
 import { createGeneration, type Generation } from '../reload/current.js';
@@ -16,6 +17,7 @@ const LANE_PRIORITY = 5;
 
 const { settings, posts } = workerData as LaneStart;
 stepBack(LANE_PRIORITY);
+expectTransfers();
 const views = createViews({
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),

@@ -8,6 +8,7 @@ import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
+import { expectTransfers } from '../model/memory.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
@@ -65,6 +66,8 @@ export function startThreads(
   died: (error: unknown) => void,
 ): Threads {
   let isClosing = false;
+  // what the slow lane answers passes through this thread
+  if (sockets.length > 0) expectTransfers();
   const memory = (name: string, value: LanePage | ExportPiece): readonly ArrayBuffer[] =>
     name === 'ask' || name === 'step' ? memoryOf(value) : [];
   const members = sockets.map((fd, index) => {
