@@ -8,6 +8,7 @@ import type {
   Page,
 } from 'playwright-core';
 import * as assert from 'uvu/assert';
+import { inTime } from '../../src/model/turns.js';
 
 const PLACES = [
   ...['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'],
@@ -40,6 +41,9 @@ const FLAGS = [
 /** Timeout of each step; long, because a busy processor may have to draw a map. */
 const PATIENCE_MS = 90_000;
 
+/** Timeout of a visit: scripts in a page have none, nor has a page that opens or closes. */
+const HANG_MS = 240_000;
+
 /** A browser that reports mistakes of the sites it visits. */
 export interface Visitor {
   /**
@@ -68,16 +72,22 @@ export async function openBrowser(): Promise<Visitor> {
   const rooms = new Map<string, Promise<Room>>();
   return {
     async visit(sites, look, options = {}) {
-      const key = JSON.stringify([sites[0], options]);
-      if (!rooms.has(key)) rooms.set(key, openRoom(browser, { baseURL: sites[0]!, ...options }));
-      const room = await rooms.get(key)!;
-      Object.assign(room, { sites, complaints: [] });
-      const page = await room.context.newPage();
-      try {
-        await look(page);
-        assert.equal(room.complaints, []);
-      } finally {
-        await page.close();
+      let page: Page | undefined;
+      const hangs = (): Error => new Error(`the browser hangs at ${page?.url() ?? 'a new page'}`);
+      await inTime(HANG_MS, visitPage(), hangs);
+
+      async function visitPage(): Promise<void> {
+        const key = JSON.stringify([sites[0], options]);
+        if (!rooms.has(key)) rooms.set(key, openRoom(browser, { baseURL: sites[0]!, ...options }));
+        const room = await rooms.get(key)!;
+        Object.assign(room, { sites, complaints: [] });
+        page = await room.context.newPage();
+        try {
+          await look(page);
+          assert.equal(room.complaints, []);
+        } finally {
+          await page.close();
+        }
       }
     },
     close: () => browser.close(),
