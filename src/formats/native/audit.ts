@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
 import type { Notification } from '../../model/notification.js';
 import { type Point, readPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/units.js';
@@ -23,9 +24,13 @@ export class NativeAudit {
 
   check(block: PointBlock): void {
     const { records } = block;
+    const found = attributesOf(records, block.length);
     // blocks that were read from rows have no columns of attributes
-    const said = block.attributes && textsOf(block.attributes);
-    const own = said && textsOf(attributesOf(records, block.length));
+    const { attributes = found } = block;
+    const isSame = isDeepStrictEqual(attributes, found);
+    // texts may also stand in another order
+    const said = isSame ? undefined : textsOf(attributes);
+    const own = isSame ? undefined : textsOf(found);
     let start = 0;
     for (let i = 0; i < block.count; i++) {
       const record = records.subarray(start, start + block.length[i]!);
