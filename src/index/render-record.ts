@@ -48,6 +48,25 @@ function nameOf(ascii: string): { first: number; second: number; bytes: number }
   return { first: words[0]!, second: words[1]!, bytes: ascii.length };
 }
 
+/** Writes a name of 8 to 16 bytes; returns where it ends. */
+function writeName(first: number, second: number, bytes: number, at: number): number {
+  target.setFloat64(at + 8, second, true);
+  target.setFloat64(at, first, true);
+  return at + bytes;
+}
+
+/** Copies 32 bytes: all are read first, since V8 looks up `words` again behind what is written. */
+function copyFour(words: DataView, from: number, to: number): void {
+  const fourth = words.getFloat64(from + 24, true);
+  const third = words.getFloat64(from + 16, true);
+  const second = words.getFloat64(from + 8, true);
+  const first = words.getFloat64(from, true);
+  target.setFloat64(to + 24, fourth, true);
+  target.setFloat64(to + 16, third, true);
+  target.setFloat64(to + 8, second, true);
+  target.setFloat64(to, first, true);
+}
+
 /**
  * Writes the stored record at byte `record` of a memory, which must not be `LONG`, as JSON to
  * {@link RENDERED} from `at` on; returns where it ends. The memory is given as bytes and as a view.
@@ -55,8 +74,7 @@ function nameOf(ascii: string): { first: number; second: number; bytes: number }
  * Everything is copied in words of eight bytes: `set` and `copyWithin` copy shared memory byte by
  * byte, and need a view of each record. Words are read as floats, since integers of 64 bits are
  * objects. The last word of a value may have bytes too many, which the next value overwrites.
- * Lengths that most values have take no loop, whose end the processor would guess wrong. Statements
- * are repeated because V8 does not inline functions of this size, and a call costs some 6 ns a record.
+ * Lengths that most values have take no loop, whose end the processor would guess wrong.
  */
 export function renderRecord(
   memory: Uint8Array,
@@ -74,9 +92,7 @@ export function renderRecord(
   if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
   from += size;
   end += size;
-  target.setFloat64(end + 8, STATUS_2, true);
-  target.setFloat64(end, STATUS_1, true);
-  end += STATUS_BYTES;
+  end = writeName(STATUS_1, STATUS_2, STATUS_BYTES, end);
   size = memory[record + 3]! | (memory[record + 4]! << BITS);
   target.setFloat64(end, words.getFloat64(from, true), true);
   for (let done = 8; done < size; done += 8) {
@@ -84,44 +100,29 @@ export function renderRecord(
   }
   from += size;
   end += size;
-  target.setFloat64(end + 8, COMMENT_2, true);
-  target.setFloat64(end, COMMENT_1, true);
-  end += COMMENT_BYTES;
+  end = writeName(COMMENT_1, COMMENT_2, COMMENT_BYTES, end);
   size = memory[record + 5]! | (memory[record + 6]! << BITS);
   for (let done = 0; done < size; done += 32) {
-    const fourth = words.getFloat64(from + done + 24, true);
-    const third = words.getFloat64(from + done + 16, true);
-    const second = words.getFloat64(from + done + 8, true);
-    const first = words.getFloat64(from + done, true);
-    target.setFloat64(end + done + 24, fourth, true);
-    target.setFloat64(end + done + 16, third, true);
-    target.setFloat64(end + done + 8, second, true);
-    target.setFloat64(end + done, first, true);
+    copyFour(words, from + done, end + done);
   }
   from += size;
   end += size;
   size = memory[record + 7]! | (memory[record + 8]! << BITS);
   if (size > 0) {
-    target.setFloat64(end + 8, IMAGE_2, true);
-    target.setFloat64(end, IMAGE_1, true);
-    end += IMAGE_BYTES;
+    end = writeName(IMAGE_1, IMAGE_2, IMAGE_BYTES, end);
     for (let done = 0; done < size; done += 8) {
       target.setFloat64(end + done, words.getFloat64(from + done, true), true);
     }
     from += size;
     end += size;
   }
-  target.setFloat64(end + 8, LAT_2, true);
-  target.setFloat64(end, LAT_1, true);
-  end += LAT_BYTES;
+  end = writeName(LAT_1, LAT_2, LAT_BYTES, end);
   size = LEAST_DEGREES + (digits >> DIGITS_BITS);
   target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
   target.setFloat64(end, words.getFloat64(from, true), true);
   from += size;
   end += size;
-  target.setFloat64(end + 8, LON_2, true);
-  target.setFloat64(end, LON_1, true);
-  end += LON_BYTES;
+  end = writeName(LON_1, LON_2, LON_BYTES, end);
   size = LEAST_DEGREES + (memory[record + 2]! >> DIGITS_BITS);
   target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
   target.setFloat64(end, words.getFloat64(from, true), true);
@@ -143,17 +144,13 @@ function renderRest(
   let from = at;
   let end = targetAt;
   RENDERED[end++] = QUOTE;
-  target.setFloat64(end + 8, FLAG_2, true);
-  target.setFloat64(end, FLAG_1, true);
-  end += FLAG_BYTES;
+  end = writeName(FLAG_1, FLAG_2, FLAG_BYTES, end);
   const isProcessed = (flags & PROCESSED) !== 0;
   target.setFloat64(end, isProcessed ? TRUE : FALSE, true);
   end += isProcessed ? TRUE_BYTES : FALSE_BYTES;
   let size = user & DIGITS;
   if (size > 0) {
-    target.setFloat64(end + 8, USER_2, true);
-    target.setFloat64(end, USER_1, true);
-    end += USER_BYTES;
+    end = writeName(USER_1, USER_2, USER_BYTES, end);
     target.setFloat64(end, words.getFloat64(from, true), true);
     if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
     from += size;
@@ -161,17 +158,8 @@ function renderRest(
   }
   size = memory[record + 9]! | (memory[record + 10]! << BITS);
   if (size > 0) {
-    target.setFloat64(end + 8, TAGS_2, true);
-    target.setFloat64(end, TAGS_1, true);
-    end += TAGS_BYTES;
-    const fourth = words.getFloat64(from + 24, true);
-    const third = words.getFloat64(from + 16, true);
-    const second = words.getFloat64(from + 8, true);
-    const first = words.getFloat64(from, true);
-    target.setFloat64(end + 24, fourth, true);
-    target.setFloat64(end + 16, third, true);
-    target.setFloat64(end + 8, second, true);
-    target.setFloat64(end, first, true);
+    end = writeName(TAGS_1, TAGS_2, TAGS_BYTES, end);
+    copyFour(words, from, end);
     for (let done = 32; done < size; done += 8) {
       target.setFloat64(end + done, words.getFloat64(from + done, true), true);
     }
@@ -179,31 +167,13 @@ function renderRest(
     end += size;
     RENDERED[end++] = BRACKET_CLOSE;
   }
-  target.setFloat64(end + 8, CREATED_2, true);
-  target.setFloat64(end, CREATED_1, true);
-  end += CREATED_BYTES;
-  let fourth = words.getFloat64(from + 24, true);
-  let third = words.getFloat64(from + 16, true);
-  let second = words.getFloat64(from + 8, true);
-  let first = words.getFloat64(from, true);
-  target.setFloat64(end + 24, fourth, true);
-  target.setFloat64(end + 16, third, true);
-  target.setFloat64(end + 8, second, true);
-  target.setFloat64(end, first, true);
+  end = writeName(CREATED_1, CREATED_2, CREATED_BYTES, end);
+  copyFour(words, from, end);
   end += CANONICAL_BYTES;
   RENDERED[end++] = QUOTE;
-  target.setFloat64(end + 8, MODIFIED_2, true);
-  target.setFloat64(end, MODIFIED_1, true);
-  end += MODIFIED_BYTES;
+  end = writeName(MODIFIED_1, MODIFIED_2, MODIFIED_BYTES, end);
   const modified = flags & SAME_TIMES ? from : from + CANONICAL_BYTES;
-  fourth = words.getFloat64(modified + 24, true);
-  third = words.getFloat64(modified + 16, true);
-  second = words.getFloat64(modified + 8, true);
-  first = words.getFloat64(modified, true);
-  target.setFloat64(end + 24, fourth, true);
-  target.setFloat64(end + 16, third, true);
-  target.setFloat64(end + 8, second, true);
-  target.setFloat64(end, first, true);
+  copyFour(words, modified, end);
   end += CANONICAL_BYTES;
   RENDERED[end] = QUOTE;
   RENDERED[end + 1] = BRACE_CLOSE;
