@@ -65,9 +65,8 @@ export async function adopt(
     }
   }
 
-  /** Posts that move come behind all others. Returns whether there were any. */
-  async function moveAll(): Promise<boolean> {
-    const isAny = moves.length > 0;
+  /** Posts that move come behind all others. */
+  async function moveAll(): Promise<void> {
     while (moves.length > 0) {
       for (const { sequence, id, movedFrom } of await journal.move(moves.splice(0))) {
         const ids = { from: movedFrom, to: id };
@@ -75,7 +74,6 @@ export async function adopt(
       }
       await lookOn();
     }
-    return isAny;
   }
 
   async function look(post: Post): Promise<void> {
@@ -105,11 +103,12 @@ export async function adopt(
   const teller: Pick<SharedJournal, 'exclusively'> = isShared(journal) ? journal : deltas;
   const { done } = await teller.exclusively(async () => {
     await lookOn();
-    const hasMoved = await moveAll();
+    const willMove = moves.length > 0;
+    await moveAll();
     writer.refusal = refusalOf(taken.at(-1) ?? 0);
     const served = await deltas.serve(beginning, journal.state.lastSequence);
     // a thread that served the former one would pass over a moved point with the next post
-    if (hasMoved) await served.done;
+    if (willMove) await served.done;
     return served;
   });
   await done;

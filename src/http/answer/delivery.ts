@@ -51,7 +51,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
   }
 
   return {
-    memory: new BodyBuffers(ArrayBuffer),
+    memory: new BodyBuffers((bytes) => new ArrayBuffer(bytes)),
     send(made, job) {
       const { heads, body } = made;
       const [head, plain = head!] = heads;
@@ -178,14 +178,12 @@ const MOST_IDLE_BYTES = 16 * 1024 * 1024;
 
 /** Memory of bodies, used again: fresh memory is cold, and 64 MB of it make V8 trace the heap. */
 export class BodyBuffers<Memory extends ArrayBufferLike> {
-  readonly #Memory: new (
-    bytes: number,
-  ) => Memory;
+  readonly #make: (bytes: number) => Memory;
   readonly #idle: Memory[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
   #idleBytes = 0;
 
-  constructor(Memory: new (bytes: number) => Memory) {
-    this.#Memory = Memory;
+  constructor(make: (bytes: number) => Memory) {
+    this.#make = make;
   }
 
   take(bytes: number): Buffer<Memory> {
@@ -193,7 +191,7 @@ export class BodyBuffers<Memory extends ArrayBufferLike> {
     // the last one given back is the likeliest to be in the processor's cache
     const memory = this.#idle[steps]?.pop();
     if (memory !== undefined) this.#idleBytes -= memory.byteLength;
-    return Buffer.from(memory ?? new this.#Memory(steps * STEP), 0, bytes) as Buffer<Memory>;
+    return Buffer.from(memory ?? this.#make(steps * STEP), 0, bytes) as Buffer<Memory>;
   }
 
   give({ buffer }: Buffer<Memory>): void {

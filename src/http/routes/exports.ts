@@ -44,7 +44,7 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
   const sender = new Sender(context, FACTS.name);
   const gzipOf = createCodingOf(['gzip']);
   const seed = hashText('', seedOf(context));
-  const rooms = new BodyBuffers(SharedArrayBuffer);
+  const rooms = new BodyBuffers((bytes) => new SharedArrayBuffer(bytes));
   const formats = new Map(
     EXPORT_FORMATS.map((format) => {
       const isCoded = compress && format.isCompressed !== true;
