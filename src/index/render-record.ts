@@ -55,7 +55,14 @@ function writeName(first: number, second: number, bytes: number, at: number): nu
   return at + bytes;
 }
 
-/** Copies 32 bytes: all are read first, since V8 looks up `words` again behind what is written. */
+function copyTwo(words: DataView, from: number, to: number): void {
+  const second = words.getFloat64(from + 8, true);
+  const first = words.getFloat64(from, true);
+  target.setFloat64(to + 8, second, true);
+  target.setFloat64(to, first, true);
+}
+
+/** Copies four words: all are read first, since V8 looks up `words` again behind what is written. */
 function copyFour(words: DataView, from: number, to: number): void {
   const fourth = words.getFloat64(from + 24, true);
   const third = words.getFloat64(from + 16, true);
@@ -73,7 +80,7 @@ function copyFour(words: DataView, from: number, to: number): void {
  *
  * Everything is copied in words of eight bytes: `set` and `copyWithin` copy shared memory byte by
  * byte, and need a view of each record. Words are read as floats, since integers of 64 bits are
- * objects. The last word of a value may have bytes too many, which the next value overwrites.
+ * objects. The last words of a value may have bytes too many, which the next value overwrites.
  * Lengths that most values have take no loop, whose end the processor would guess wrong.
  */
 export function renderRecord(
@@ -88,50 +95,41 @@ export function renderRecord(
   target.setFloat64(end, ID_1, true);
   end += ID_BYTES;
   let size = digits & DIGITS;
-  target.setFloat64(end, words.getFloat64(from, true), true);
-  if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+  copyTwo(words, from, end);
   from += size;
   end += size;
   end = writeName(STATUS_1, STATUS_2, STATUS_BYTES, end);
   size = memory[record + 3]! | (memory[record + 4]! << BITS);
-  target.setFloat64(end, words.getFloat64(from, true), true);
-  for (let done = 8; done < size; done += 8) {
-    target.setFloat64(end + done, words.getFloat64(from + done, true), true);
-  }
+  copyTwo(words, from, end);
+  for (let done = 16; done < size; done += 16) copyTwo(words, from + done, end + done);
   from += size;
   end += size;
   end = writeName(COMMENT_1, COMMENT_2, COMMENT_BYTES, end);
   size = memory[record + 5]! | (memory[record + 6]! << BITS);
-  for (let done = 0; done < size; done += 32) {
-    copyFour(words, from + done, end + done);
-  }
+  for (let done = 0; done < size; done += 32) copyFour(words, from + done, end + done);
   from += size;
   end += size;
   size = memory[record + 7]! | (memory[record + 8]! << BITS);
   if (size > 0) {
     end = writeName(IMAGE_1, IMAGE_2, IMAGE_BYTES, end);
-    for (let done = 0; done < size; done += 8) {
-      target.setFloat64(end + done, words.getFloat64(from + done, true), true);
-    }
+    for (let done = 0; done < size; done += 32) copyFour(words, from + done, end + done);
     from += size;
     end += size;
   }
   end = writeName(LAT_1, LAT_2, LAT_BYTES, end);
   size = LEAST_DEGREES + (digits >> DIGITS_BITS);
-  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
-  target.setFloat64(end, words.getFloat64(from, true), true);
+  copyTwo(words, from, end);
   from += size;
   end += size;
   end = writeName(LON_1, LON_2, LON_BYTES, end);
   size = LEAST_DEGREES + (memory[record + 2]! >> DIGITS_BITS);
-  target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
-  target.setFloat64(end, words.getFloat64(from, true), true);
+  copyTwo(words, from, end);
   from += size;
   end += size;
   return renderRest(memory, words, record, from, end);
 }
 
-/** Writes the members from `is_processed` on, whose values begin at `at`. */
+/** Writes the members from `is_processed` on, apart: V8 would compile all in one with calls. */
 function renderRest(
   memory: Uint8Array,
   words: DataView,
@@ -140,7 +138,6 @@ function renderRest(
   targetAt: number,
 ): number {
   const flags = memory[record]!;
-  const user = memory[record + 2]!;
   let from = at;
   let end = targetAt;
   RENDERED[end++] = QUOTE;
@@ -148,11 +145,10 @@ function renderRest(
   const isProcessed = (flags & PROCESSED) !== 0;
   target.setFloat64(end, isProcessed ? TRUE : FALSE, true);
   end += isProcessed ? TRUE_BYTES : FALSE_BYTES;
-  let size = user & DIGITS;
+  let size = memory[record + 2]! & DIGITS;
   if (size > 0) {
     end = writeName(USER_1, USER_2, USER_BYTES, end);
-    target.setFloat64(end, words.getFloat64(from, true), true);
-    if (size > 8) target.setFloat64(end + 8, words.getFloat64(from + 8, true), true);
+    copyTwo(words, from, end);
     from += size;
     end += size;
   }
@@ -160,9 +156,7 @@ function renderRest(
   if (size > 0) {
     end = writeName(TAGS_1, TAGS_2, TAGS_BYTES, end);
     copyFour(words, from, end);
-    for (let done = 32; done < size; done += 8) {
-      target.setFloat64(end + done, words.getFloat64(from + done, true), true);
-    }
+    for (let done = 32; done < size; done += 32) copyFour(words, from + done, end + done);
     from += size;
     end += size;
     RENDERED[end++] = BRACKET_CLOSE;
