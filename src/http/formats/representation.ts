@@ -158,9 +158,8 @@ export function exportLink(prefix: string, format: string, pairs: readonly Pair[
 }
 
 function compareCodePoints(a: string, b: string): number {
-  if (a === b) return 0;
+  if (ASCII.test(a + b)) return a < b ? -1 : Number(a > b);
   // UTF-16 sorts surrogates below U+E000, bytes of UTF-8 above
-  if (ASCII.test(a) && ASCII.test(b)) return a < b ? -1 : 1;
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 

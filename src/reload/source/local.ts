@@ -139,11 +139,9 @@ function besideOf(path: string): string {
 }
 
 async function readChecksum(path: string): Promise<string> {
-  try {
-    return await startOf(createReadStream(path));
-  } catch (error) {
+  return startOf(createReadStream(path)).catch((error) => {
     throw unreadable(path, error);
-  }
+  });
 }
 
 /** The file as it is now. Throws what `stat` throws. */
