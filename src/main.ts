@@ -65,7 +65,7 @@ const serveCommand = program
 for (const setting of SERVE_SETTINGS) serveCommand.addOption(optionOf(setting));
 program.hook('preAction', (_program, command) => {
   const empty = command.registeredArguments[command.args.indexOf('')];
-  if (empty !== undefined) command.error(`error: ${empty.name()} is empty: name a file`);
+  if (empty !== undefined) command.error(`error: argument ${empty.name()} is empty`);
   if (command !== serveCommand) endWithReader(command.name() === 'diff' ? TROUBLE : undefined);
 });
 

@@ -40,7 +40,8 @@ export const BITS = 7;
 const LOW_BITS = 127;
 /** The bytes of a head where no text is long. */
 export const SHORT_HEAD_BYTES: number = FIXED_BYTES + 2 * TEXTS;
-const MOST_SHORT = 2 ** (2 * BITS) - 1;
+/** The most bytes of a text whose length takes two bytes of a head. */
+export const MOST_SHORT: number = 2 ** (2 * BITS) - 1;
 /** The digits of a number and the extra bytes of a coordinate share a byte of a head. */
 export const DIGITS_BITS = 5;
 export const DIGITS = 31;

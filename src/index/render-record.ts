@@ -3,6 +3,7 @@ import {
   DIGITS,
   DIGITS_BITS,
   LEAST_DEGREES,
+  MOST_SHORT,
   PROCESSED,
   SAME_TIMES,
   SHORT_HEAD_BYTES,
@@ -31,7 +32,7 @@ const BRACE_CLOSE = 0x7d;
 /** Bytes at which rendered records are moved to their page: so many fit the fastest cache. */
 export const RENDERED_BYTES: number = 16 * 1024;
 /** Of four texts that are not `LONG`, with all else that a record has. */
-const RECORD_BYTES = 128 * 1024;
+const RECORD_BYTES = 4 * MOST_SHORT + 1024;
 
 const ROOM = new ArrayBuffer(RENDERED_BYTES + RECORD_BYTES);
 /** Where records are rendered. */

@@ -21,7 +21,7 @@ export function release(...arrays: readonly ArrayBufferView[]): void {
 }
 
 /**
- * Called by threads that transfer memory, at their start. From a thread's first transfer on V8 asks
+ * Called at their start by threads that answer for others, whose answers they transfer. From a thread's first transfer on V8 asks
  * of every typed array whether it was detached, and compiles what it had: then there is none yet.
  * Kernels of threads that transfer nothing take some 0.85 times as long.
  */

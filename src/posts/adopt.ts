@@ -35,7 +35,7 @@ export const KEPT_MS: number = 24 * 60 * 60 * 1000;
  * Serves a new snapshot and all accepted points that it lacks. A point whose id the snapshot uses
  * for another record moves to a fresh id, on stable storage before anybody sees it. Posts that the
  * snapshot has are pruned once a day old; `now` is in milliseconds since the epoch. Rejects with
- * JournalUnavailable where the journal cannot be written; nothing changes then.
+ * JournalUnavailable where the journal cannot be written; the former snapshot stays.
  */
 export async function adopt(
   parts: GenerationParts,

@@ -63,7 +63,7 @@ test('an unknown flag or command is refused with the nearest known one, what is 
     [['serve'], /required option '--snapshot <file>' not specified/],
     [['serve', '--snapshot'], /option '--snapshot <file>' argument missing/],
     [['pack'], /missing required argument 'input'/],
-    [['pack', 'points.ndjson', ''], /output is empty: name a file/],
+    [['pack', 'points.ndjson', ''], /argument output is empty/],
     [['pack', 'a'], /missing required argument 'output'/],
     [['verify'], /missing required argument 'file'/],
     [['generate', '--out', 'x.ndjson'], /required option '--points <number>' not specified/],

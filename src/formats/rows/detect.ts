@@ -164,7 +164,7 @@ function trimStart(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(start);
 }
 
-/** Of a file's beginning an error shows a part. */
+/** Enough for all characters that {@link quote} shows. */
 const SHOWN_BYTES = 256;
 
 function describe(head: Uint8Array): string {
@@ -174,8 +174,7 @@ function describe(head: Uint8Array): string {
   if (known !== undefined) return known[1];
   if (start[0] === 0 || start[1] === 0) return 'zero bytes, which may be UTF-16: save it as UTF-8';
   const line = headerLine(head);
-  if (utf8Of(line) !== undefined)
-    return `the text ${quote(Buffer.from(head.subarray(0, SHOWN_BYTES)).toString())}`;
+  if (utf8Of(line) !== undefined) return `the text ${quote(Buffer.from(start).toString())}`;
   // no control characters: text of an older encoding
   if (line.every((byte) => byte >= 0x20 || isSpace(byte))) {
     return 'text that is not UTF-8, most likely Latin-1; save it as UTF-8';

@@ -51,7 +51,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
   }
 
   return {
-    memory: new BodyBuffers((bytes) => new ArrayBuffer(bytes)),
+    memory: new PageBuffers(),
     send(made, job) {
       const { heads, body } = made;
       const [head, plain = head!] = heads;
@@ -176,25 +176,21 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Idle memory beyond this is left to the garbage collector. */
 const MOST_IDLE_BYTES = 16 * 1024 * 1024;
 
-/** Memory of bodies, used again: fresh memory is cold, and 64 MB of it make V8 trace the heap. */
-export class BodyBuffers<Memory extends ArrayBufferLike> {
-  readonly #make: (bytes: number) => Memory;
-  readonly #idle: Memory[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
+/** Memory of pages, used again: fresh memory is cold, and 64 MB of it make V8 trace the heap. */
+export class PageBuffers implements BodyMemory {
+  readonly #idle: ArrayBuffer[][] = Array.from({ length: MOST_BYTES / STEP + 1 }, () => []);
   #idleBytes = 0;
 
-  constructor(make: (bytes: number) => Memory) {
-    this.#make = make;
-  }
-
-  take(bytes: number): Buffer<Memory> {
+  take(bytes: number): Buffer<ArrayBuffer> {
     const steps = Math.ceil(bytes / STEP);
     // the last one given back is the likeliest to be in the processor's cache
     const memory = this.#idle[steps]?.pop();
-    if (memory !== undefined) this.#idleBytes -= memory.byteLength;
-    return Buffer.from(memory ?? this.#make(steps * STEP), 0, bytes) as Buffer<Memory>;
+    if (memory === undefined) return Buffer.from(new ArrayBuffer(steps * STEP), 0, bytes);
+    this.#idleBytes -= memory.byteLength;
+    return Buffer.from(memory, 0, bytes);
   }
 
-  give({ buffer }: Buffer<Memory>): void {
+  give({ buffer }: Buffer<ArrayBuffer>): void {
     const { byteLength } = buffer;
     if (byteLength > MOST_BYTES || this.#idleBytes + byteLength > MOST_IDLE_BYTES) return;
     this.#idle[byteLength / STEP]!.push(buffer);

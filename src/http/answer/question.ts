@@ -49,8 +49,6 @@ export interface ExportStep extends Waited {
   readonly export: number | undefined;
   readonly begin?: ExportBegin;
   readonly bytes: number;
-  /** Shared memory for the piece, which stays its own where it is larger. */
-  readonly room: Uint8Array;
 }
 
 export interface ExportBegin {
@@ -61,7 +59,7 @@ export interface ExportBegin {
 
 export interface ExportPiece {
   readonly export: number;
-  readonly body: Uint8Array;
+  readonly body: Uint8Array<ArrayBuffer>;
   readonly isLast: boolean;
   readonly state: State;
   readonly generation: string;

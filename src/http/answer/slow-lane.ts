@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
-import { release, sharedArray } from '../../model/memory.js';
+import { sharedArray } from '../../model/memory.js';
 import { inTime } from '../../model/turns.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
@@ -69,17 +69,8 @@ export function isGivenUp({ ended }: Waited): boolean {
 }
 
 /** Memory that moves to the thread that asked. */
-export function memoryOf({ body: { buffer } }: LanePage | ExportPiece): ArrayBuffer[] {
-  return buffer instanceof ArrayBuffer ? [buffer] : [];
-}
-
-/** The piece in memory of the thread that sends it, if it fits: that thread is to free nothing. */
-function movedTo(room: Uint8Array, piece: Uint8Array): Uint8Array {
-  if (piece.length > room.length) return piece;
-  room.set(piece);
-  const moved = room.subarray(0, piece.length);
-  release(piece);
-  return moved;
+export function memoryOf({ body }: LanePage | ExportPiece): ArrayBuffer[] {
+  return [body.buffer];
 }
 
 interface UnderWay {
@@ -100,9 +91,8 @@ export class LaneExports {
         this.#all.get(number) ?? (step.begin && (await begin(step, step.begin, generation)));
       if (found === undefined) throw exportEnded();
       this.#all.set(number, found);
-      const { bytes, isLast } = found.file.next(step.bytes);
+      const { bytes: body, isLast } = found.file.next(step.bytes);
       if (isLast) this.drop(number, generation);
-      const body = movedTo(step.room, bytes);
       return { export: number, body, isLast, state: found.state, generation: found.generation };
     } catch (error) {
       this.drop(number, generation);

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { sharedArray } from '../../model/memory.js';
+import { release, sharedArray } from '../../model/memory.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
-import { BodyBuffers } from '../answer/delivery.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
 import type { Address, ExportBegin, ExportPiece } from '../answer/question.js';
@@ -20,8 +19,6 @@ import { parametersOf } from '../request/query-string.js';
 /** Bytes of the records of a piece, for a reader that keeps up and for all others. */
 const FAST_PIECE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 256 * 1024;
-/** Bytes of a piece in most formats, for a byte of its records. */
-const MOST_GROWTH = 1.5;
 /** Bytes that both systems buffer for a reader that takes nothing: one that took more keeps up. */
 const PROOF_BYTES = 8 * 1024 * 1024;
 /** A reader that takes longer for a piece is slow. */
@@ -44,7 +41,6 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
   const sender = new Sender(context, FACTS.name);
   const gzipOf = createCodingOf(['gzip']);
   const seed = hashText('', seedOf(context));
-  const rooms = new BodyBuffers((bytes) => new SharedArrayBuffer(bytes));
   const formats = new Map(
     EXPORT_FORMATS.map((format) => {
       const isCoded = compress && format.isCompressed !== true;
@@ -79,12 +75,8 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
     if (raw.method === 'HEAD') return start(state);
     const client = `export ${clientOf(raw, origin.trustProxy)}`;
     const wanted = { format: format.name, query, isGzipped };
-    await sender.sendPieces(reply, piecesOf(context, rooms, reply.raw, client, wanted, start));
+    await sender.sendPieces(reply, piecesOf(context, reply.raw, client, wanted, start));
   };
-}
-
-interface Roomed extends ExportPiece {
-  readonly room: Buffer<SharedArrayBuffer>;
 }
 
 /**
@@ -93,7 +85,6 @@ interface Roomed extends ExportPiece {
  */
 async function* piecesOf(
   { slowLane }: Context,
-  rooms: BodyBuffers<SharedArrayBuffer>,
   response: ServerResponse,
   client: string,
   begin: ExportBegin,
@@ -104,12 +95,11 @@ async function* piecesOf(
   response.once('close', end);
   let number: number | undefined;
 
-  async function next(bytes: number): Promise<Roomed> {
-    const room = rooms.take(bytes * MOST_GROWTH);
-    const common = { client, ended, export: number, bytes, room };
+  async function next(bytes: number): Promise<ExportPiece> {
+    const common = { client, ended, export: number, bytes };
     const piece = await slowLane.step(number === undefined ? { ...common, begin } : common);
     number = piece.isLast ? undefined : piece.export;
-    return { ...piece, room };
+    return piece;
   }
 
   try {
@@ -123,8 +113,8 @@ async function* piecesOf(
       const startedAt = performance.now();
       const { length } = piece.body;
       yield piece.body;
-      rooms.give(piece.room);
       if (piece.isLast) return;
+      release(piece.body);
       sent += length;
       isFast = sent > PROOF_BYTES && performance.now() - startedAt < SLOW_MS;
       piece = await (coming ?? next(isFast ? FAST_PIECE_BYTES : PIECE_BYTES));

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { Context } from '../../../src/http/answer/context.js';
-import { BodyBuffers } from '../../../src/http/answer/delivery.js';
+import { PageBuffers } from '../../../src/http/answer/delivery.js';
 import { createWriteHead, KEEP_ALIVE_MS, linesOf } from '../../../src/http/answer/head.js';
 import { seedOf } from '../../../src/http/answer/pipeline.js';
 import { hashText, matchesEtag, spellHash } from '../../../src/http/answer/validators.js';
@@ -128,7 +128,7 @@ test('an answer has the bytes that Node itself would send', async () => {
 const KIB = 1024;
 
 test('returned buffers are reused, the last first, for pages of about the same size', () => {
-  const buffers = new BodyBuffers((bytes) => new ArrayBuffer(bytes));
+  const buffers = new PageBuffers();
   const [first, second] = [buffers.take(20 * KIB), buffers.take(29_000)];
   assert.is(first.length, 20 * KIB);
   assert.is(second.length, 29_000);
@@ -145,7 +145,7 @@ test('returned buffers are reused, the last first, for pages of about the same s
 });
 
 test('empty and large pages get buffers, and large buffers are not kept', () => {
-  const buffers = new BodyBuffers((bytes) => new ArrayBuffer(bytes));
+  const buffers = new PageBuffers();
   assert.is(buffers.take(0).length, 0);
   const large = buffers.take(5_000 * KIB);
   assert.is(large.length, 5_000 * KIB);
@@ -154,7 +154,7 @@ test('empty and large pages get buffers, and large buffers are not kept', () => 
 });
 
 test('idle memory is bounded', () => {
-  const buffers = new BodyBuffers((bytes) => new ArrayBuffer(bytes));
+  const buffers = new PageBuffers();
   const taken = Array.from({ length: 100 }, () => buffers.take(200 * KIB));
   for (const buffer of taken) buffers.give(buffer);
   const memories = new Set(taken.map(({ buffer }) => buffer));
