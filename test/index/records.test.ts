@@ -1,6 +1,6 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
-import { rendered, storePoint } from '../../src/formats/record-layout.js';
+import { MOST_SHORT, rendered, storePoint } from '../../src/formats/record-layout.js';
 import { copyPage, type FetchedPage, fetchPage } from '../../src/index/record-page.js';
 import {
   allocateRecords,
@@ -166,18 +166,21 @@ test('records of any size are copied, whatever bytes they have', () => {
     const comment = letter.repeat(Math.max(1, Math.floor(size / Buffer.byteLength(letter))));
     return point({ id: 1, comment });
   });
+  const long = 'x'.repeat(MOST_SHORT);
+  const tags = Array.from({ length: 244 }, (_, i) => `${i}`.padEnd(64, 'x'));
+  large.push(point({ id: 1, status: long, comment: long, image: long, tags }));
   // between the large ones, which are in a chunk each, lie small ones
   const small = point({ id: 2 });
   const made = recordsOf([...large, ...Array<Point>(CHUNK_ROWS).fill(small), ...large]);
-  const rowOf = (i: number): number => (i < sizes.length ? i : i + CHUNK_ROWS);
+  const rowOf = (i: number): number => (i < large.length ? i : i + CHUNK_ROWS);
   const random = new Random(SEED, 'point');
   for (let round = 0; round < 300; round++) {
     random.restart(round + 1);
-    const picked = Array.from({ length: random.int(12) }, () => random.int(2 * sizes.length));
+    const picked = Array.from({ length: random.int(12) }, () => random.int(2 * large.length));
     const page = fetchOwn(made, picked.map(rowOf), picked.length);
     const target = Buffer.alloc(page.size);
     assert.is(copyPage(page, target, 0), page.size);
-    const wanted = picked.map((i) => renderPoint(large[i % sizes.length]!)).join(',');
+    const wanted = picked.map((i) => renderPoint(large[i % large.length]!)).join(',');
     assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${picked}`);
   }
 });
