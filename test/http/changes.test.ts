@@ -262,6 +262,7 @@ test('a point that moves to another id misses no stream while others are posted'
     isOver = true;
     await Promise.allSettled(clients);
   }
+  await Promise.all(clients);
   const { sequence } = await post();
   await until('the last one is there', () => stream.last === sequence);
   const sequences = pluck(stream.events, 'id');
