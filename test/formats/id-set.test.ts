@@ -24,12 +24,14 @@ test('an IdSet answers as a Set does', () => {
     fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
     fc.integer({ min: 0, max: 50 }).map((less) => Number.MAX_SAFE_INTEGER - less),
     fc.integer({ min: 1, max: 50 }).map((high) => high * 2 ** 32),
+    // either side of the ids that have a bit each
+    fc.integer({ min: -50, max: 50 }).map((more) => 2 ** 26 + more),
   );
   fc.assert(fc.property(fc.array(id, { maxLength: 400 }), compare), { numRuns: 300 });
 });
 
 test('ids that are chosen to collide do not, since each set has a secret of its own', () => {
-  const spread = Array.from({ length: 40_000 }, (_, index) => index * 7 + 1);
+  const spread = Array.from({ length: 40_000 }, (_, index) => (index + 1) * 7 * 2 ** 26);
   const chosen = collisions(spread.length);
   compare(chosen);
   const best = (ids: readonly number[]): number =>
@@ -63,6 +65,7 @@ test('an IdSet grows, whatever pattern the ids have', () => {
     (index) => (index + 1) * 2 ** 32,
     (index) => (index + 1) * 65_537 * 4096,
     (index) => ((index * 48_271) % 100_000) + 1,
+    (index) => 2 ** 26 - 30_000 + ((index * 48_271) % 100_000),
   ];
   for (const pattern of patterns) {
     compare(Array.from({ length: 60_000 }, (_, index) => pattern(index)));
