@@ -164,16 +164,16 @@ export function divideRecords(
 }
 
 /**
- * Copies bytes `from` to `to - 1` in words, in half the time of a view of them and `set`. The words
- * may be floats, since no stored record has the bytes of a NaN.
+ * Copies bytes `from` to `to - 1`, 8 at least, in words, in half the time of a view of them and
+ * `set`; the last word may overlap the one before. The words may be floats, since no stored record
+ * has the bytes of a NaN.
  */
 function copyWords(source: DataView, from: number, to: number, target: DataView, at: number): void {
   const move = at - from;
-  let byte = from;
-  for (; byte + 8 <= to; byte += 8) {
+  for (let byte = from; byte < to - 8; byte += 8) {
     target.setFloat64(byte + move, source.getFloat64(byte, true), true);
   }
-  for (; byte < to; byte++) target.setUint8(byte + move, source.getUint8(byte));
+  target.setFloat64(to - 8 + move, source.getFloat64(to - 8, true), true);
 }
 
 /** The records of rows `from` to `to - 1`, cut only where a memory ends. */
