@@ -1,6 +1,6 @@
 import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
-import { type RenderedPoint, readRendered, readRenderedFeature } from './canonical.js';
+import { FEATURE_FORM, JSON_FORM, type RenderedPoint, readRendered } from './canonical.js';
 import { JsonDocument, parsePart } from './json-document.js';
 import { BrokenRows, type OnPage, problemRow, type Row, TOO_LONG } from './row.js';
 
@@ -17,7 +17,7 @@ export async function* readJson(
   let rows: Row[] = [];
   let rendered: RenderedPoint | undefined;
   const isRendered = (bytes: Uint8Array): boolean => {
-    rendered = document.list === 'features' ? readRenderedFeature(bytes) : readRendered(bytes);
+    rendered = readRendered(bytes, document.list === 'features' ? FEATURE_FORM : JSON_FORM);
     return rendered !== undefined;
   };
   const document: JsonDocument = new JsonDocument(({ place, bytes, start }) => {

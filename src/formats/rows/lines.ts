@@ -1,11 +1,11 @@
 import { inert } from '../../model/quote.js';
 import {
+  FEATURE_FORM,
   type Form,
   JSON_FORM,
   latin1,
   type RenderedPoint,
   readRendered,
-  readRenderedFeature,
   readText,
 } from './canonical.js';
 import { featureRow, isFeature } from './json.js';
@@ -192,7 +192,7 @@ export function readChunk(
 export function readLine({ place, bytes }: RawRecord): Row | undefined {
   if (bytes === undefined) return { place, problem: TOO_LONG };
   if (isBlank(bytes)) return undefined;
-  const point = readRendered(bytes) ?? readRenderedFeature(bytes);
+  const point = readRendered(bytes) ?? readRendered(bytes, FEATURE_FORM);
   if (point !== undefined) return { place, value: point };
   const text = utf8Of(bytes);
   if (text === undefined) return problemRow(place, NOT_UTF8);

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { rendered, storePoint } from '../../../src/formats/record-layout.js';
 import {
   CSV_FORM,
+  FEATURE_FORM,
   JSON_FORM,
   type RenderedPoint,
   readRendered,
-  readRenderedFeature,
 } from '../../../src/formats/rows/canonical.js';
 import { featureRow } from '../../../src/formats/rows/json.js';
 import { LineSplitter } from '../../../src/formats/rows/lines.js';
@@ -149,10 +149,14 @@ test('no Feature is taken that would be another record if it were parsed', async
     );
   });
   const checkFeature = (line: Buffer): Promise<boolean> =>
-    checkOther(line, readRenderedFeature, async (bytes) => {
-      const row = featureRow(1, JSON.parse(bytes.toString()));
-      return row.problem ?? row.value;
-    });
+    checkOther(
+      line,
+      (one) => readRendered(one, FEATURE_FORM),
+      async (bytes) => {
+        const row = featureRow(1, JSON.parse(bytes.toString()));
+        return row.problem ?? row.value;
+      },
+    );
   for (const feature of features) assert.ok(await checkFeature(feature), feature.toString());
   await tryEdited(features, checkFeature);
 });
