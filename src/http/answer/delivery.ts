@@ -7,6 +7,7 @@ import type { Context } from './context.js';
 import type { AnswerHead } from './head.js';
 import type { Made } from './question.js';
 import type { Sender } from './sender.js';
+import type { Send } from './stages.js';
 
 export interface Job {
   readonly reply: FastifyReply;
@@ -19,13 +20,13 @@ export interface Job {
 
 interface Delivery {
   readonly memory: BodyMemory;
-  send(made: Made, job: Job): void;
+  /** What sends the answer; undefined where it is compressed first, and sent then. */
+  deliver(made: Made, job: Job): Send | undefined;
 }
 
-/** Makes the delivery of a thread's answers: compression, answer cache, outbox. */
+/** Makes the delivery of a thread's answers: compression, answer cache, sending. */
 export function createDelivery({ logger }: Context, answers: AnswerCache): Delivery {
   const compress = createCompression();
-  const outbox = createOutbox();
 
   function finish(
     { reply, sender, key, onKept }: Job,
@@ -33,42 +34,42 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
     { format, contentType, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
     onSent?: () => void,
-  ): void {
+  ): Send {
     // named one by one: a spread costs a microsecond
     const answer = { format, contentType, etag, coding, lines, body, work };
     if (key !== undefined) {
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
     onKept?.();
-    outbox(
-      () => sender.send(reply, answer, onSent),
-      (error) => {
+    return () => {
+      try {
+        sender.send(reply, answer, onSent);
+      } catch (error) {
         const { id, raw } = reply.request;
         logger.error({ reqId: id, err: error, url: raw.url }, 'answer not sent');
         reply.raw.destroy();
-      },
-    );
+      }
+    };
   }
 
   return {
     memory: new PageBuffers(),
-    send(made, job) {
+    deliver(made, job) {
       const { heads, body } = made;
       const [head, plain = head!] = heads;
       const { coding } = head!;
       const onSent = (): void => job.memory.give(body);
       if (coding === undefined || body.length < LEAST_COMPRESSED_BYTES) {
-        finish(job, made, plain, body, onSent);
-        return;
+        return finish(job, made, plain, body, onSent);
       }
-      const sendPlain = (): void => finish({ ...job, key: undefined }, made, plain, body, onSent);
+      const finishPlain = (): Send => finish({ ...job, key: undefined }, made, plain, body, onSent);
       const isStarted = compress(coding, body, (compressed) => {
-        if (compressed === undefined) return sendPlain();
+        if (compressed === undefined) return finishPlain()();
         onSent();
-        finish(job, made, head!, compressed);
+        finish(job, made, head!, compressed)();
       });
       // not kept when sent plain for want of a thread: the next request may find one
-      if (!isStarted) sendPlain();
+      return isStarted ? undefined : finishPlain();
     },
   };
 }
@@ -127,46 +128,6 @@ function withoutRoom(body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   const copy = Buffer.allocUnsafeSlow(body.length);
   copy.set(body);
   return copy;
-}
-
-/** Answers that are sent without waiting for more. */
-const MOST = 8;
-/** Milliseconds after which the first answer waits for no further ones. */
-const LONGEST_MS = 1;
-
-/**
- * Makes an outbox, which holds answers back while the requests that arrived with theirs are worked
- * on, to the end of the turn at most. When the first has waited for `longestMs`, the next one does
- * not wait. Answers sent together wake up their receiver once, and network code does not push what
- * queries read out of the processor's caches in between. What `send` throws ends that answer alone,
- * by `fail`.
- */
-export function createOutbox(
-  longestMs: number = LONGEST_MS,
-): (send: () => void, fail: (error: unknown) => void) => void {
-  let waiting: { send: () => void; fail: (error: unknown) => void }[] = [];
-  let since = 0;
-
-  function sendAll(): void {
-    const all = waiting;
-    waiting = [];
-    for (const { send, fail } of all) {
-      try {
-        send();
-      } catch (error) {
-        fail(error);
-      }
-    }
-  }
-
-  return (send, fail) => {
-    if (waiting.length === 0) {
-      since = performance.now();
-      setImmediate(sendAll);
-    }
-    waiting.push({ send, fail });
-    if (waiting.length === MOST || performance.now() - since > longestMs) sendAll();
-  };
 }
 
 /** Buffers come in multiples of this size, so that pages of about the same size share them. */

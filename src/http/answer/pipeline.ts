@@ -5,25 +5,38 @@ import { version } from '../../model/quote.js';
 import { identityOf } from '../../reload/current.js';
 import { FRESH_MEMORY } from '../formats/representation.js';
 import { clientOf } from '../request/client.js';
-import { CODINGS, createCodingOf, Negotiation } from '../request/negotiation.js';
+import { CODINGS, type Coding, createCodingOf, Negotiation } from '../request/negotiation.js';
 import { parametersOf } from '../request/query-string.js';
-import { AnswerCache, answerKey, Joins } from './answer-cache.js';
+import { AnswerCache, type AnswerKey, answerKey, Joins } from './answer-cache.js';
 import type { Context } from './context.js';
 import { createDelivery, type Job } from './delivery.js';
 import type { AnswerHead } from './head.js';
-import { type Asked, createMake, type PageQuestion, type View } from './question.js';
+import { type Asked, createMake, type PageQuestion, type Served, type View } from './question.js';
 import { Sender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
+import { createStages, type Send } from './stages.js';
 import { hashText, judge, spellHash } from './validators.js';
 
 type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
-/** All views of a thread share an answer cache and a delivery. */
+/** A request whose answer is not kept. */
+interface Arrived extends Served {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly origin: string;
+  readonly coding: Coding | undefined;
+  /** Of target and origin, and of what else decides about every answer. */
+  readonly hash: Hash;
+  readonly cacheKey: AnswerKey | undefined;
+}
+
+/** All views of a thread share an answer cache, a delivery and its stages. */
 export function createPipeline(context: Context): Pipeline {
   const { current, stats, originOf } = context;
   const codingOf = context.compress ? createCodingOf(CODINGS) : undefined;
   const answers = new AnswerCache(context.answerCacheBytes);
   const delivery = createDelivery(context, answers);
+  const stage = createStages();
   const allow = createAllowance();
   const joins = new Joins();
   const seed = seedOf(context);
@@ -34,15 +47,6 @@ export function createPipeline(context: Context): Pipeline {
     const make = createMake(context, view);
     const negotiation = new Negotiation(formats);
     return handle;
-
-    function handleLater(request: FastifyRequest, reply: FastifyReply): void {
-      if (request.raw.socket.destroyed) return;
-      try {
-        handle(request, reply);
-      } catch (error) {
-        void reply.send(error);
-      }
-    }
 
     function handle(request: FastifyRequest, reply: FastifyReply): void {
       const { raw } = request;
@@ -62,12 +66,19 @@ export function createPipeline(context: Context): Pipeline {
           sender.send(reply, kept, undefined, true);
           return;
         }
-        if (joins.join(cacheKey, () => handleLater(request, reply))) return;
+        if (joins.join(cacheKey, () => attempt(reply, () => handle(request, reply)))) return;
         stats.cacheMisses++;
       }
+      const arrived = { request, reply, generation, state, origin, coding, hash, cacheKey };
+      stage(() => attempt(reply, () => answer(arrived)));
+    }
 
+    function answer(arrived: Arrived): Send | undefined {
+      const { request, reply, generation, state, origin, coding, hash, cacheKey } = arrived;
+      const { raw } = request;
+      const target = raw.url!;
       const pairs = parametersOf(target);
-      const format = negotiation.chosen(pairs, accept);
+      const format = negotiation.chosen(pairs, raw.headers.accept);
       const user = isPersonal ? request.user : undefined;
       const path = request.params as Readonly<Record<string, string>>;
       const asked: Asked = { origin, pairs, path, user };
@@ -89,11 +100,12 @@ export function createPipeline(context: Context): Pipeline {
           sender.sendKnown(reply, state, heads);
         const means = { budget: allow(), memory, isKnown };
         const made = make(question, { generation, state }, means);
-        if (made !== undefined) delivery.send(made, job);
+        return made && delivery.deliver(made, job);
       } catch (error) {
         if (error !== EXCEEDED) throw error;
         const client = clientOf(raw, context.origin.trustProxy);
         void hand({ ...question, state, generation: identityOf(generation), client }, job);
+        return undefined;
       }
     }
 
@@ -103,12 +115,23 @@ export function createPipeline(context: Context): Pipeline {
       try {
         const made = await askSlowLane(context.slowLane, question, socket);
         if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
-        delivery.send(made, { ...job, memory: FRESH_MEMORY });
+        delivery.deliver(made, { ...job, memory: FRESH_MEMORY })?.();
       } catch (error) {
         if (!socket.destroyed) void reply.send(error);
       }
     }
   };
+}
+
+/** Does what answers a request, or a part of it, and answers with the error that it throws. */
+function attempt<Done>(reply: FastifyReply, act: () => Done): Done | undefined {
+  if (reply.request.raw.socket.destroyed) return undefined;
+  try {
+    return act();
+  } catch (error) {
+    void reply.send(error);
+    return undefined;
+  }
 }
 
 /** The hash of settings and version, which decide about answers besides snapshot and address. */
