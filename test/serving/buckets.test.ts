@@ -197,6 +197,28 @@ test('a checksum object that is never sent is given up, and asked for again', as
   await until('it is served', () => served()[0] === 2);
 });
 
+test('a store that fails, or stalls in an object, leaves the old data, says why, and recovers', async () => {
+  const key = 'ill/points.ndjson';
+  await put(key, markedLines(1));
+  const { look, served, current, outcomes, errors } = await startFrom('ill/', 1_000);
+  for (const [mark, why, begin] of [
+    [2, /^s3:\/\/waypost\/ill\/: the store answers 500/, () => bucket.refuse('', 500)],
+    [3, /ill\/points\.ndjson: the store answers 500/, () => bucket.refuse(key, 500)],
+    [4, /points\.ndjson: the server said nothing for 1 s$/, () => bucket.stall(key, 1_000)],
+  ] as const) {
+    await put(key, markedLines(mark));
+    begin();
+    void look();
+    await until(`${why}`, () => why.test(current.stale?.reason ?? ''));
+    assert.is(served()[0], mark - 1);
+    assert.ok(errors().some((one) => why.test(one)));
+    assert.is(outcomes.at(-1), 'failed');
+    bucket.allow();
+    await until('all is well', () => current.stale === undefined);
+    assert.is(served()[0], mark);
+  }
+});
+
 test('a download resumes where it broke off, unless the object has changed', async () => {
   const content = markedLines(1);
   await put('part', content);

@@ -2,12 +2,13 @@ import { utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { S3 } from '@aws-sdk/client-s3';
 import { makeFolder } from './folder.js';
 
 interface S3Server {
   readonly middleware: ((
-    context: { readonly method: string; readonly path: string; status: number },
+    context: { readonly method: string; readonly path: string; status: number; body: unknown },
     next: () => Promise<void>,
   ) => Promise<void>)[];
   run(): Promise<AddressInfo>;
@@ -28,7 +29,9 @@ interface TestBucket {
   keys(): Promise<string[]>;
   /** Answers GETs of a key with a status, or never where that is 0. */
   refuse(key: string, status: number): void;
-  /** Ends what `refuse` began. */
+  /** Sends so many bytes of a key, in all its answers together, and no more. */
+  stall(key: string, bytes: number): void;
+  /** Ends what `refuse` and `stall` began. */
   allow(): void;
   /** Stops the server; `start` starts it again with the same objects. */
   stop(): Promise<void>;
@@ -39,11 +42,14 @@ interface TestBucket {
 const KEY = 'S3RVER';
 const BUCKET = 'waypost';
 
+const never = (): Promise<never> => new Promise(() => {});
+
 /** Starts a server with an empty bucket; sets the environment variables that S3 clients read. */
 export async function startBucket(): Promise<TestBucket> {
   const directory = makeFolder();
   const options = { address: '127.0.0.1', silent: true, directory };
   const refused = new Map<string, number>();
+  const left = new Map<string, number>();
   const open = (port: number): S3Server => {
     const opened = new S3rver({
       ...options,
@@ -52,9 +58,20 @@ export async function startBucket(): Promise<TestBucket> {
     });
     opened.middleware.unshift(async (context, next) => {
       const status = context.method === 'GET' ? refused.get(context.path) : undefined;
-      if (status === undefined) return next();
-      if (status === 0) await new Promise<never>(() => {});
-      context.status = status;
+      if (status === 0) await never();
+      if (status === undefined) await next();
+      else context.status = status;
+      if (context.method !== 'GET' || !left.has(context.path)) return;
+      const whole = context.body as Readable;
+      const firstBytes = async function* (): AsyncGenerator<Buffer> {
+        for await (const chunk of whole) {
+          const bytes = left.get(context.path) ?? 0;
+          left.set(context.path, Math.max(0, bytes - chunk.length));
+          if (bytes > 0) yield chunk.subarray(0, bytes);
+          if (bytes < chunk.length) await never();
+        }
+      };
+      context.body = Readable.from(firstBytes());
     });
     return opened;
   };
@@ -85,7 +102,11 @@ export async function startBucket(): Promise<TestBucket> {
       return Contents.map(({ Key = '' }) => Key).sort();
     },
     refuse: (key, status) => void refused.set(`/${BUCKET}/${key}`, status),
-    allow: () => refused.clear(),
+    stall: (key, bytes) => void left.set(`/${BUCKET}/${key}`, bytes),
+    allow() {
+      refused.clear();
+      left.clear();
+    },
     stop,
     async start() {
       server = open(port);
