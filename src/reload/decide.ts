@@ -10,7 +10,7 @@ export interface Refusal {
   readonly path: string;
   readonly reason: string;
   readonly tries: number;
-  /** When to try again after a lack of memory or the like; infinite for a bad file. */
+  /** When to try again what may pass, such as a lack of memory; infinite for a bad file. */
   readonly retryAt: number;
 }
 
@@ -136,6 +136,14 @@ function reasonOf(error: unknown, path: string): string {
 
 /** Something is wrong in the file that is read with a snapshot. */
 export class CompanionError extends InputError {}
+
+/**
+ * The error of a candidate that is downloaded, as one that may pass: a server may give later what it
+ * refuses now, and bytes may have been damaged on their way.
+ */
+export function errorOfDownload(error: unknown): unknown {
+  return error instanceof CompanionError ? error : new Error((error as Error).message);
+}
 
 /**
  * The key of a refusal. A bad snapshot is refused by its own identity, so that a thousand bad files

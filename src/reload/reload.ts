@@ -10,6 +10,7 @@ import {
   candidatesOf,
   type Decision,
   decide,
+  errorOfDownload,
   HeldBack,
   type Refusal,
   refusalKey,
@@ -90,14 +91,15 @@ export class Reloader {
   }
 
   /**
-   * Loads what is newer. `accept` takes a snapshot that shrank, too, and tries again what failed
-   * before. Resolves when what can be served is.
+   * Loads what is newer. With an `accept` somebody asks, who need not wait for the next try of what
+   * failed; a true one tries bad files again, too, and takes a snapshot that shrank. Resolves when
+   * what can be served is.
    */
-  look(accept = false): Promise<void> {
-    if (accept) {
-      this.#isAccepting = true;
-      this.#before.refused.clear();
-    }
+  look(accept?: boolean): Promise<void> {
+    if (accept) this.#isAccepting = true;
+    const { refused } = this.#before;
+    for (const [key, { retryAt }] of accept === undefined ? [] : refused)
+      if (accept || retryAt < Number.POSITIVE_INFINITY) refused.delete(key);
     this.#isAsked = true;
     this.#bell.abort();
     this.#running ??= this.#run();
@@ -234,9 +236,11 @@ export class Reloader {
       const result = await build(task, tell);
       // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;
+      if (result !== 'unchanged') requireWhole(path, result.dataset.report, this.#options);
       return result;
     } catch (error) {
-      throw (await state()) === 'same' ? error : OVERTAKEN;
+      if ((await state()) !== 'same') throw OVERTAKEN;
+      throw source.isRemote ? errorOfDownload(error) : error;
     } finally {
       await opened?.close?.().catch(() => {});
       current.tell({ building: undefined });
@@ -251,7 +255,6 @@ export class Reloader {
     const { invalid, problems, unknownKeys } = report;
     const isFirst = current.isEmpty;
     const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
-    requireWhole(path, report, this.#options);
     if (!mayShrink) requireSize(path, count, current.generation.count, maxShrink);
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');

@@ -58,8 +58,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         return { path, checksum, exportedAt: file.modifiedAt, state, close };
       } catch (error) {
         await close();
-        // what a server refuses now it may give later, unlike what is wrong in a file
-        throw error instanceof InputError ? new Error(error.message, { cause: error }) : error;
+        throw error;
       }
     },
     watch(onChange) {

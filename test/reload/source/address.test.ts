@@ -1,91 +1,14 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, statSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { readdirSync, renameSync } from 'node:fs';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
+import { type Handle, Origin } from '../../support/origin.js';
 import { type Reloading, startReloading } from '../../support/reloading.js';
 import { MAIN } from '../../support/service.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
-
-const EXPORTED_AT = Date.UTC(2024, 1, 3);
-
-type Handle = (request: IncomingMessage, response: ServerResponse) => unknown;
-
-/** A web server that has one snapshot, and may fail in every way. */
-class Origin {
-  content: Buffer = markedLines(1);
-  etag: string | undefined;
-  checksum: string | undefined;
-  noChecksum = 404;
-  /** Number of requests for the checksum that get no answer. */
-  unanswered = 0;
-  /** Answers instead of the snapshot, in turn; `undefined` is the usual one. */
-  readonly next: (Handle | undefined)[] = [];
-  authorization: string | undefined;
-  /** What was asked for: status and range of each answer. */
-  readonly answers: string[] = [];
-  readonly #server = createServer((request, response) => this.#answer(request, response));
-  port = 0;
-
-  async open(): Promise<string> {
-    this.#server.listen(this.port, '127.0.0.1');
-    await once(this.#server, 'listening');
-    ({ port: this.port } = this.#server.address() as AddressInfo);
-    return `http://127.0.0.1:${this.port}/my%20points.ndjson?signature=secret`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    this.#server.close();
-    await once(this.#server, 'close');
-  }
-
-  serve(request: IncomingMessage, response: ServerResponse): void {
-    const tag = this.etag ?? `"${createHash('md5').update(this.content).digest('hex')}"`;
-    response.setHeader('ETag', tag);
-    response.setHeader('Last-Modified', new Date(EXPORTED_AT).toUTCString());
-    const { 'if-none-match': known, range, 'if-range': condition } = request.headers;
-    if (known === tag) return void response.writeHead(304).end();
-    const from = condition === tag ? Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0) : 0;
-    const part = this.content.subarray(from);
-    const { length } = this.content;
-    response.setHeader('Content-Length', part.length);
-    if (from > 0) response.setHeader('Content-Range', `bytes ${from}-${length - 1}/${length}`);
-    response.writeHead(from > 0 ? 206 : 200).end(part);
-  }
-
-  /** Sends the first `bytes` and no more; if `isBroken`, breaks off once they are on disk. */
-  sendPart(bytes: number, isBroken: boolean, folder: string): Handle {
-    return async (_, response) => {
-      const tag = `"${createHash('md5').update(this.content).digest('hex')}"`;
-      response.writeHead(200, { ETag: tag, 'Content-Length': this.content.length });
-      response.write(this.content.subarray(0, bytes));
-      const sizes = (): number[] =>
-        readdirSync(folder).map((one) => statSync(join(folder, one)).size);
-      await until('they are there', () => sizes().includes(bytes) || response.destroyed);
-      if (isBroken) response.destroy();
-    };
-  }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    if (request.url?.startsWith('/my%20points.ndjson.sha256?signature=')) {
-      if (this.unanswered-- > 0) return;
-      return void response
-        .writeHead(this.checksum === undefined ? this.noChecksum : 200)
-        .end(this.checksum);
-    }
-    this.authorization = request.headers.authorization;
-    response.once('close', () => {
-      this.answers.push(`${response.statusCode} ${request.headers.range ?? ''}`.trim());
-    });
-    (this.next.shift() ?? this.serve.bind(this))(request, response);
-  }
-}
 
 interface Downloading extends Reloading {
   readonly origin: Origin;
@@ -95,13 +18,14 @@ interface Downloading extends Reloading {
 async function start(
   prepare: (origin: Origin) => void = () => {},
   idleMs = 60_000,
+  retryMs = 50,
 ): Promise<Downloading> {
   const origin = new Origin();
   prepare(origin);
   const address = await origin.open();
   const folder = makeFolder();
   const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
-  const reloading = await startReloading({ source, retryMs: 50 }).catch(async (error) => {
+  const reloading = await startReloading({ source, retryMs }).catch(async (error) => {
     await origin.close();
     throw error;
   });
@@ -121,7 +45,7 @@ const status =
 test('a new object is downloaded and served, the same one is neither', async () => {
   const { origin, look, served, current, outcomes, builds } = await start();
   assert.equal(served(), [1, countOf(1)]);
-  assert.is(current.generation.exportedAt, EXPORTED_AT);
+  assert.is(current.generation.exportedAt, origin.modifiedAt);
   origin.answers.length = 0;
   for (let i = 0; i < 3; i++) await look();
   assert.equal([...new Set(origin.answers)], ['304']);
@@ -163,6 +87,26 @@ test('half an object that is whole to the server is refused, and the next one se
   assert.is(current.stale, undefined);
 });
 
+test('bytes damaged on their way are fetched again under the same ETag: later, or once asked', async () => {
+  const whole = markedLines(2);
+  const damaged = Buffer.from(whole).fill(0, whole.length >> 1);
+  for (const retryMs of [50, 600_000]) {
+    const { origin, look, served, errors, builds } = await start(() => {}, 60_000, retryMs);
+    Object.assign(origin, { etag: '"2"', content: damaged });
+    await look();
+    if (retryMs > 50) {
+      await look();
+      assert.is(builds.begun, 2, 'not at each look');
+      await look(false);
+    }
+    await until('it was read again', () => builds.begun > 2);
+    assert.is(errors().length, 1, 'is told once');
+    origin.content = whole;
+    if (retryMs > 50) await look(false);
+    await until('it is served', () => served()[0] === 2);
+  }
+});
+
 test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
   const { origin, look, served, current, outcomes, folder } = await start();
   const stale = (pattern: RegExp): Promise<void> =>
@@ -202,6 +146,13 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await stale(/the server answers 403 Forbidden$/);
   await fresh();
   assert.is(served()[0], 4);
+  origin.content = markedLines(5);
+  renameSync(folder, `${folder}.aside`);
+  await look();
+  await stale(/points\.ndjson: ENOENT: /);
+  renameSync(`${folder}.aside`, folder);
+  await fresh();
+  assert.is(served()[0], 5);
 });
 
 test('a server that did not answer is asked again at once, as it took no work', async () => {
