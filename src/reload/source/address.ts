@@ -131,13 +131,12 @@ const ABSENT: ReadonlySet<number> = new Set([401, 403, 404, 410]);
 const MOST_CHANGES = 5;
 
 interface WebFile extends RemoteFile {
-  readonly tag: Tag;
+  /** Its ETag or else its Last-Modified. */
+  readonly tag: string;
 }
 
-/** A validator of the file, and the header that asks by it for another file. */
-interface Tag {
-  readonly value: string;
-  readonly asks: 'If-None-Match' | 'If-Modified-Since';
+interface Version extends Pick<WebFile, 'tag' | 'own' | 'modifiedAt'> {
+  readonly etag: string | null;
 }
 
 /** A snapshot on the web and its checksum file. Throws an InputError for what is no address. */
@@ -157,16 +156,25 @@ function webStore(address: string): Store {
   url.password = '';
   const checksumUrl = new URL(url);
   checksumUrl.pathname += CHECKSUM_SUFFIX;
-  let last: { readonly tag: Tag; readonly modifiedAt: number } | undefined;
-  /** Looks in a row that found another tag than the one before. */
+  let last: Version | undefined;
+  /** Looks in a row that found another file than the one before. */
   let changes = 0;
 
-  function get(
-    from: URL,
-    headers: Readonly<Record<string, string>> | undefined,
-    signal: AbortSignal,
-  ): Promise<Response> {
-    return fetch(from, { headers: { ...always, ...headers }, signal }).catch(unfetched);
+  function get(from: URL, signal: AbortSignal, headers = {}, method = 'GET'): Promise<Response> {
+    return fetch(from, { method, headers: { ...always, ...headers }, signal }).catch(unfetched);
+  }
+
+  /** Asks for another file than the last one. */
+  async function ask(signal: AbortSignal): Promise<Response> {
+    if (last?.etag === null) {
+      // If-Modified-Since would hide an older file that took its place
+      const answer = await get(url, signal, {}, 'HEAD');
+      if (answer.ok && answer.headers.has('Last-Modified')) return answer;
+    }
+    // HEAD is refused where addresses are signed for GET; the body is asked for again
+    const answer = await get(url, signal, last?.etag ? { 'If-None-Match': last.etag } : {});
+    await answer.body?.cancel();
+    return answer;
   }
 
   function unfetched({ cause, message }: Error): never {
@@ -174,53 +182,45 @@ function webStore(address: string): Store {
     throw new Error(`${name}: cannot be fetched: ${reason || code || message}`, { cause });
   }
 
-  function refusal({ status, statusText }: Response, of = name): Error {
-    const message = `${of}: the server answers ${status} ${statusText}`.trimEnd();
-    return ABSENT.has(status) ? new InputError(message) : new Error(message);
-  }
-
   async function checksum(signal: AbortSignal): Promise<string | undefined> {
-    const response = await get(checksumUrl, undefined, signal);
+    const response = await get(checksumUrl, signal);
     if (response.ok) return startOf(response.body).catch(unfetched);
     await response.body?.cancel();
     if (ABSENT.has(response.status)) return undefined;
-    throw refusal(response, `${name}${CHECKSUM_SUFFIX}`);
+    throw refusal(`${name}${CHECKSUM_SUFFIX}`, response);
   }
 
   return {
     name,
 
     async list(signal) {
-      const response = await get(url, last && { [last.tag.asks]: last.tag.value }, signal);
-      // a HEAD would be refused where addresses are signed for GET; the body is asked for again
-      await response.body?.cancel();
-      const before = last?.tag.value;
+      const response = await ask(signal);
+      const before = last?.own;
       if (response.status !== 304 || last === undefined) {
-        if (!response.ok) throw refusal(response);
-        const modified = Date.parse(response.headers.get('Last-Modified') ?? '');
-        last = { tag: tagOf(response, name), modifiedAt: modified || Date.now() };
+        if (!response.ok) throw refusal(name, response);
+        last = versionOf(name, response);
       }
-      changes = last.tag.value === before ? 0 : changes + 1;
+      changes = last.own === before ? 0 : changes + 1;
       if (changes > MOST_CHANGES)
         throw new InputError(`${name}: each answer has another ETag or Last-Modified`);
       const text = await checksum(signal);
-      const { tag, modifiedAt } = last;
-      const file: WebFile = { path: name, own: `${tag.value}+${text ?? ''}`, modifiedAt, tag };
+      const { tag, own, modifiedAt } = last;
+      const file: WebFile = { path: name, own: `${own}+${text ?? ''}`, modifiedAt, tag };
       return [text === undefined ? file : { ...file, checksum: async () => text }];
     },
 
     async read(file, from, signal) {
       const { tag } = file as WebFile;
       // a weak tag may stand for other bytes
-      const isPart = from > 0 && !tag.value.startsWith('W/');
-      const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag.value } : undefined;
-      const response = await get(url, part, signal);
+      const isPart = from > 0 && !tag.startsWith('W/');
+      const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag } : undefined;
+      const response = await get(url, signal, part);
       const { ok, status, headers, body } = response;
-      const isSame = ok && tagOf(response, name).value === tag.value;
+      const isSame = ok && versionOf(name, response).tag === tag;
       if (!isSame || body === null) {
         await body?.cancel();
         // 416: the file is shorter now than what was read of it
-        throw ok || status === 416 ? new Changed(file) : refusal(response);
+        throw ok || status === 416 ? new Changed(file) : refusal(name, response);
       }
       if (status === 206) {
         const range = headers.get('Content-Range') ?? '';
@@ -243,11 +243,18 @@ function credentialsOf({ username, password }: URL): Readonly<Record<string, str
   return { Authorization: `Basic ${Buffer.from(userinfo).toString('base64')}` };
 }
 
-function tagOf({ headers }: Response, name: string): Tag {
-  const etag = headers.get('ETag');
-  if (etag !== null) return { value: etag, asks: 'If-None-Match' };
-  const modified = headers.get('Last-Modified');
-  if (modified !== null) return { value: modified, asks: 'If-Modified-Since' };
+function refusal(name: string, { status, statusText }: Response): Error {
+  const message = `${name}: the server answers ${status} ${statusText}`.trimEnd();
+  return ABSENT.has(status) ? new InputError(message) : new Error(message);
+}
+
+function versionOf(name: string, { headers }: Response): Version {
+  const [etag, modified] = [headers.get('ETag'), headers.get('Last-Modified')];
+  const tag = etag ?? modified;
+  if (tag !== null) {
+    const own = etag ?? `${tag} ${headers.get('Content-Length')}`;
+    return { tag, etag, own, modifiedAt: Date.parse(modified ?? '') || Date.now() };
+  }
   throw new InputError(
     `${name}: the server names neither ETag nor Last-Modified, which tell a new snapshot`,
   );

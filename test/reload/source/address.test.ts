@@ -107,6 +107,26 @@ test('bytes damaged on their way are fetched again under the same ETag: later, o
   }
 });
 
+test('without an ETag an older object is noticed in its place, and one of another length', async () => {
+  const { origin, look, served, outcomes } = await start((one) => {
+    one.etag = '';
+  });
+  origin.answers.length = 0;
+  await look();
+  assert.equal(origin.answers, ['HEAD 200']);
+  origin.modifiedAt -= 3_600_000;
+  for (const mark of [2, 3]) {
+    origin.content = markedLines(mark);
+    await look();
+    assert.equal(served(), [mark, countOf(mark)]);
+  }
+  // a server that knows no HEAD
+  origin.next.push(status(501), undefined, status(501), undefined);
+  origin.modifiedAt -= 3_600_000;
+  await look();
+  assert.equal(outcomes, ['loaded', 'loaded', 'loaded', 'unchanged']);
+});
+
 test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
   const { origin, look, served, current, outcomes, folder } = await start();
   const stale = (pattern: RegExp): Promise<void> =>
