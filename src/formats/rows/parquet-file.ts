@@ -56,7 +56,7 @@ export function readParquetFile(source: RowFile): ParquetFile {
   try {
     const metadata = parquetMetadata(end, { geoparquet: false });
     const leaves = leavesOf(metadata.schema);
-    const groups = metadata.row_groups.map(({ num_rows, columns: chunks }, index) => {
+    const groups = metadata.row_groups.map(({ num_rows = -1n, columns: chunks }, index) => {
       if (chunks.length !== leaves.length) {
         throw new BrokenRows(`row group ${index + 1} has ${chunks.length} columns`);
       }
@@ -65,8 +65,15 @@ export function readParquetFile(source: RowFile): ParquetFile {
     return { ...chooseColumns(leaves, metadata), groups };
   } catch (error) {
     if (error instanceof BrokenRows) throw error;
-    throw new BrokenRows(`its metadata are damaged: ${(error as Error).message}`);
+    throw new BrokenRows(`its metadata are damaged${detailOf(error)}`);
   }
+}
+
+/** What an error says of the file; empty where damage had code fail, which says nothing of it. */
+export function detailOf(error: unknown): string {
+  const { message } = error as Error;
+  const isOfCode = error instanceof TypeError || error instanceof RangeError;
+  return isOfCode || /\b(?:undefined|NaN)\b/.test(message) ? '' : `: ${message}`;
 }
 
 /** The end of the file, from the metadata on. */

@@ -45,7 +45,8 @@ export function* readPages(
     const head = source.readAt(at, Math.min(MAX_HEADER_BYTES, to - at));
     at += endOfThrift(head, 0, MAX_HEADER_VALUES);
     const header = parquetHeader({ view: viewOf(head), offset: 0 });
-    const { type, compressed_page_size: size } = header;
+    const { type } = header;
+    const size = Number(header.compressed_page_size);
     if (!(size >= 0 && at + size <= to)) throw new BrokenRows(`a page of ${size} bytes`);
     const packed = source.readAt(at, size);
     at += size;

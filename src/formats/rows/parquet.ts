@@ -4,7 +4,13 @@ import { InputError } from '../../model/quote.js';
 import { openTimeZone, type TimeZone } from '../../model/time-zone.js';
 import { MAX_BLOCK_POINTS } from '../block.js';
 import type { Progress } from '../snapshot.js';
-import { type Column, type ParquetFile, type RowGroup, readParquetFile } from './parquet-file.js';
+import {
+  type Column,
+  detailOf,
+  type ParquetFile,
+  type RowGroup,
+  readParquetFile,
+} from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
 import { memoryOfPiece, type Piece, PieceBuilder, piecesOf } from './piece.js';
 import { type PartReader, readParts } from './read-threads.js';
@@ -135,7 +141,7 @@ export class RowGroups {
       if (error instanceof InputError) throw error;
       const column = now === undefined ? '' : `, column "${now.name}"`;
       throw new BrokenRows(
-        `row group ${index + 1}${column}, at record ${row + 1}: ${(error as Error).message}`,
+        `row group ${index + 1}${column}, at record ${row + 1}${detailOf(error) || ': is damaged'}`,
       );
     }
     const count = row - before;

@@ -76,7 +76,7 @@ test('schemas that are nested, cut short or too wide are refused', async () => {
   const short = Buffer.from(WHOLE);
   const root = short.lastIndexOf('schema');
   short[root + 'schema'.length + 1]! += 2;
-  assert.match(await refuse(short), /^FILE: its metadata are damaged: /);
+  assert.match(await refuse(short), /^FILE: its metadata are damaged$/);
   const wide = withMetadata(({ schema }) => {
     schema[0]!.num_children! += 2_000;
     for (let i = 0; i < 2_000; i++) schema.push({ name: `x${i}`, type: 'INT32' });
@@ -170,6 +170,9 @@ const SHAPES: readonly ParquetShape[] = [
   { codec: 'ZSTD', place: 'both' },
 ];
 
+/** What only errors about code say. */
+const OF_CODE = /undefined|NaN|is not a function|Cannot read|typed array/;
+
 /** Reads many damaged files of a kind: each is survived, or refused by an error that names it. */
 async function readDamaged(
   what: string,
@@ -188,6 +191,7 @@ async function readDamaged(
       const about = `${what}, file ${file}: ${(error as Error).stack}`;
       assert.instance(error, InputError, about);
       assert.match((error as Error).message, path, about);
+      assert.not.match((error as Error).message, OF_CODE, about);
       assert.ok((error as Error).message.length < 1000, about);
     }
   }
