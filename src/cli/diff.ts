@@ -1,16 +1,17 @@
-import { hash } from 'node:crypto';
 import { basename } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { COLUMN_NAMES, MAX_RECORD_BYTES } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { rendered, type StoredRecord } from '../formats/record-layout.js';
-import type { LoadReport } from '../formats/snapshot.js';
-import { lowerBound } from '../index/order.js';
+import { LEAST_RECORD_BYTES, rendered, type StoredRecord } from '../formats/record-layout.js';
+import type { IsWanted, LoadReport } from '../formats/snapshot.js';
+import { buildOrder, rankOf } from '../index/order.js';
+import { release } from '../model/memory.js';
 import { RECORD_KEYS } from '../model/point.js';
 import { forTerminal, InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
 import type { Degrees } from '../model/units.js';
-import { counted, startProgress, whole } from '../serving/progress.js';
+import { counted, type ProgressBar, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, send } from './arguments.js';
 import { Span } from './verify.js';
 
@@ -24,52 +25,71 @@ type Change = (typeof CHANGES)[number];
 
 /** Ids that a summary names of each change. */
 const FEW = 5;
-const [UNSEEN, SAME, CHANGED] = [0, 1, 2];
+/** Bytes of records of the first file that are held at a time. */
+const HELD_BYTES = 64 * 1024 * 1024;
+/** The mark of a point of the second file that the first one has, too, beside a bit for each field. */
+const FOUND = 1;
 
 /**
  * Tells what came, went and changed from one snapshot file to another, of any formats. Returns the
- * exit code of diff(1), 1 where points differ. Each file is read twice: for ids and hashes, some 30
- * bytes a point in memory, then for what differs, with the old record of each changed point. What
- * went is told in the order of the first file, then what came or changed in that of the second.
- * Throws an InputError where a file is broken or changes meanwhile, and the reason of the signal.
+ * exit code of diff(1), 1 where points differ. The first file is read once, `heldBytes` of records
+ * at a time, and the second one for each such part, then once more for what came or changed, which
+ * is known by two bytes a point. What went is told in the order of the first file, then what came
+ * or changed in that of the second. Throws an InputError where a file is broken or the second one
+ * changes meanwhile, and the reason of the signal.
  */
-export async function diff(first: string, second: string, options: DiffOptions): Promise<0 | 1> {
+export async function diff(
+  first: string,
+  second: string,
+  options: DiffOptions,
+  heldBytes: number = HELD_BYTES,
+): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
   const differences = new Differences(options);
-  const [before, then] = await readHashes(first, options);
-  const states = new Uint8Array(before.ids.length);
-  let came = 0;
-  const now = await readRecords(second, options, (id, record) => {
-    const at = before.find(id);
-    if (at === -1) came++;
-    else states[at] = before.has(at, record) ? SAME : CHANGED;
+  const part = new Part(heldBytes);
+  const marks = new Marks();
+  const bar = startBar(first, options);
+  let now: LoadReport | undefined;
+  const readSecond = async (visit: Visit, isWanted?: IsWanted): Promise<LoadReport> => {
+    const report = await readRecords(second, options, startBar(second, options), visit, isWanted);
+    if (now === undefined || now.digest === report.digest) return report;
+    throw new InputError(`${second}: it changed while it was read`);
+  };
+  const compare = async (): Promise<LoadReport> => {
+    // one bar at a time; the next block of the first file shows its bar again
+    bar.stop();
+    part.sort();
+    now = await readSecond(
+      ({ id, record }, row) => {
+        const was = part.take(id);
+        if (was === undefined) return;
+        marks.set(row, markOf(was.record, record));
+        if (marks.get(row) !== FOUND) differences.extend(was);
+      },
+      ({ id }) => id.some((one) => part.has(one)),
+    );
+    for (const point of part.left()) await differences.add('went', point);
+    part.clear();
+    return now;
+  };
+  const then = await readRecords(first, options, bar, (point) => {
+    return part.add(point) ? undefined : compare().then(() => void part.add(point));
   });
-  const changed = new Map<number, StoredRecord>();
-  if (states.some((state) => state !== SAME)) {
-    await readAgain(first, options, then, async (id, record, lon, lat) => {
-      const state = states[before.find(id)];
-      if (state === CHANGED) {
-        changed.set(id, Buffer.from(record));
-        differences.extend(lon, lat);
-      }
-      if (state === UNSEEN) await differences.add('went', id, record, lon, lat);
+  const { format, points } = await compare();
+  if (marks.differ(points)) {
+    await readSecond((point, row) => {
+      const mark = marks.get(row);
+      if (mark === FOUND) return;
+      const fields = RECORD_KEYS.filter((_, at) => mark & (2 << at));
+      return differences.add(mark === 0 ? 'came' : 'changed', point, fields);
     });
   }
-  if (came > 0 || changed.size > 0) {
-    await readAgain(second, options, now, async (id, record, lon, lat) => {
-      if (before.find(id) === -1) return differences.add('came', id, record, lon, lat);
-      const was = changed.get(id);
-      if (was === undefined) return;
-      const [old, own] = [was, record].map((one) => JSON.parse(`${rendered(one)}`));
-      const fields = RECORD_KEYS.filter((key) => !isDeepStrictEqual(old[key], own[key]));
-      // a native file may have the same values in other bytes
-      if (fields.length > 0) await differences.add('changed', id, record, lon, lat, fields);
-    });
+  if (options.format === 'summary') {
+    await differences.summarize([
+      `${first}: ${then.format}, ${counted(then.points, 'point')}`,
+      `${second}: ${format}, ${counted(points, 'point')}`,
+    ]);
   }
-  const lines = [then, now].map(
-    ({ format, points }, at) => `${[first, second][at]}: ${format}, ${counted(points, 'point')}`,
-  );
-  if (options.format === 'summary') await differences.summarize(lines);
   return CHANGES.every((change) => differences.counts[change] === 0) ? 0 : 1;
 }
 
@@ -89,24 +109,18 @@ class Differences {
   }
 
   /** Writes `{"change":…,"id":…,"fields":[…],"record":{…}}`. */
-  async add(
-    change: Change,
-    id: number,
-    record: StoredRecord,
-    lon: Degrees,
-    lat: Degrees,
-    fields: readonly string[] = [],
-  ): Promise<void> {
+  async add(change: Change, point: Entry, fields: readonly string[] = []): Promise<void> {
+    const { id, record } = point;
     this.counts[change]++;
     for (const field of fields) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
     if (this.#few[change].length < FEW) this.#few[change].push(id);
-    this.extend(lon, lat);
+    this.extend(point);
     if (this.#options.format !== 'ndjson') return;
     const named = change === 'changed' ? `,"fields":${JSON.stringify(fields)}` : '';
     await this.#write(`{"change":"${change}","id":${id}${named},"record":${rendered(record)}}`);
   }
 
-  extend(lon: Degrees, lat: Degrees): void {
+  extend({ lon, lat }: Entry): void {
     this.#lon.widen([lon]);
     this.#lat.widen([lat]);
   }
@@ -132,55 +146,141 @@ class Differences {
   }
 }
 
-/** The ids of a file, ascending, and 48 bits of a hash of each record. */
-class Hashes {
-  readonly ids: Float64Array;
-  readonly #hashes: Float64Array;
+interface Entry {
+  readonly id: number;
+  readonly record: StoredRecord;
+  readonly lon: Degrees;
+  readonly lat: Degrees;
+}
 
-  constructor(ids: readonly number[], hashes: readonly number[]) {
-    const order = Uint32Array.from(ids.keys()).sort((a, b) => ids[a]! - ids[b]!);
-    this.ids = Float64Array.from(order, (place) => ids[place]!);
-    this.#hashes = Float64Array.from(order, (place) => hashes[place]!);
+/** Successive points of the first file; the last one may go beyond `heldBytes`. */
+class Part {
+  readonly #heldBytes: number;
+  readonly #records: Buffer;
+  readonly #id: Float64Array;
+  readonly #lon: Float64Array;
+  readonly #lat: Float64Array;
+  /** Where each record starts, and the last one ends. */
+  readonly #starts: Uint32Array;
+  /** By the rank of an id: 1 where the second file has it. */
+  readonly #taken: Uint8Array;
+  #order = buildOrder(new Float64Array());
+  #count = 0;
+
+  constructor(heldBytes: number) {
+    const most = Math.ceil(heldBytes / LEAST_RECORD_BYTES);
+    this.#heldBytes = heldBytes;
+    this.#records = Buffer.allocUnsafeSlow(heldBytes + MAX_RECORD_BYTES);
+    this.#id = new Float64Array(most);
+    this.#lon = new Float64Array(most);
+    this.#lat = new Float64Array(most);
+    this.#starts = new Uint32Array(most + 1);
+    this.#taken = new Uint8Array(most);
   }
 
-  /** The place of an id; -1 where there is none. */
-  find(id: number): number {
-    const at = lowerBound(this.ids, id);
-    return this.ids[at] === id ? at : -1;
+  /** Copies a point; returns false where the part is full. */
+  add({ id, record, lon, lat }: Entry): boolean {
+    const at = this.#count;
+    const start = this.#starts[at]!;
+    if (start >= this.#heldBytes) return false;
+    this.#records.set(record, start);
+    this.#id[at] = id;
+    this.#lon[at] = lon;
+    this.#lat[at] = lat;
+    this.#starts[at + 1] = start + record.length;
+    this.#count++;
+    return true;
   }
 
-  has(place: number, record: Uint8Array): boolean {
-    return this.#hashes[place] === hashOf(record);
+  sort(): void {
+    this.#order = buildOrder(this.#id.subarray(0, this.#count));
+  }
+
+  has(id: number): boolean {
+    return rankOf(this.#order, id) !== -1;
+  }
+
+  /** The point of an id, which is not left any more. */
+  take(id: number): Entry | undefined {
+    const rank = rankOf(this.#order, id);
+    if (rank === -1) return undefined;
+    this.#taken[rank] = 1;
+    return this.#at(this.#order.rows[rank]!);
+  }
+
+  *left(): Generator<Entry> {
+    for (let at = 0; at < this.#count; at++) {
+      if (this.#taken[rankOf(this.#order, this.#id[at]!)] === 0) yield this.#at(at);
+    }
+  }
+
+  clear(): void {
+    this.#count = 0;
+    this.#taken.fill(0);
+  }
+
+  #at(at: number): Entry {
+    const record = this.#records.subarray(this.#starts[at], this.#starts[at + 1]);
+    return { id: this.#id[at]!, record, lon: this.#lon[at]!, lat: this.#lat[at]! };
   }
 }
 
-async function readHashes(path: string, options: DiffOptions): Promise<[Hashes, LoadReport]> {
-  const [ids, hashes]: [number[], number[]] = [[], []];
-  const report = await readRecords(path, options, (id, record) => {
-    ids.push(id);
-    hashes.push(hashOf(record));
-  });
-  return [new Hashes(ids, hashes), report];
+/** Two bytes for each point of the second file, 0 at first. */
+class Marks {
+  readonly #pages: Uint16Array[] = [];
+
+  get(row: number): number {
+    return this.#pages[row >>> 16]?.[row & 0xffff] ?? 0;
+  }
+
+  set(row: number, mark: number): void {
+    this.#pages[row >>> 16] ??= new Uint16Array(2 ** 16);
+    this.#pages[row >>> 16]![row & 0xffff] = mark;
+  }
+
+  /** Whether one of the first `count` is not {@link FOUND}, or has fields besides. */
+  differ(count: number): boolean {
+    for (let row = 0; row < count; row++) if (this.get(row) !== FOUND) return true;
+    return false;
+  }
 }
 
-function hashOf(record: Uint8Array): number {
-  return hash('sha1', record, 'buffer').readUIntLE(0, 6);
+function markOf(was: StoredRecord, record: StoredRecord): number {
+  if (Buffer.compare(was, record) === 0) return FOUND;
+  const [old, own] = [was, record].map((one) => JSON.parse(`${rendered(one)}`));
+  // a native file may have the same values in other bytes
+  const bits = RECORD_KEYS.map((key, at) => (isDeepStrictEqual(old[key], own[key]) ? 0 : 2 << at));
+  return bits.reduce((all, bit) => all | bit, FOUND);
 }
 
-type Visit = (id: number, record: StoredRecord, lon: Degrees, lat: Degrees) => void | Promise<void>;
+type Visit = (point: Entry, row: number) => void | Promise<void>;
 
-async function readRecords(path: string, options: DiffOptions, visit: Visit): Promise<LoadReport> {
-  const bar = startProgress(`Reading ${basename(path)}`, options);
+function startBar(path: string, options: DiffOptions): ProgressBar {
+  return startProgress(`Reading ${basename(path)}`, options);
+}
+
+async function readRecords(
+  path: string,
+  options: DiffOptions,
+  bar: ProgressBar,
+  visit: Visit,
+  isWanted?: IsWanted,
+): Promise<LoadReport> {
   const reader = await openSnapshot(path, { ...options, onProgress: bar.update });
+  let first = 0;
   try {
-    for await (const { count, id, lon, lat, length, records } of reader.blocks()) {
+    for await (const block of reader.blocks(isWanted)) {
+      const { count, id, lon, lat, length, records } = block;
       let end = 0;
-      for (let i = 0; i < count; i++) {
+      for (let i = 0; i < count && records.length > 0; i++) {
         const record = records.subarray(end, end + length[i]!);
         end += length[i]!;
-        const visited = visit(id[i]!, record, lon[i]!, lat[i]!);
+        const visited = visit({ id: id[i]!, record, lon: lon[i]!, lat: lat[i]! }, first + i);
         if (visited !== undefined) await visited;
       }
+      first += count;
+      // garbage would be 50 MB more
+      release(records, ...COLUMN_NAMES.map((name) => block[name]));
       // some readers never wait: signals and the bar have their turn here
       await setImmediate();
     }
@@ -189,15 +289,4 @@ async function readRecords(path: string, options: DiffOptions, visit: Visit): Pr
     bar.stop();
     reader.close();
   }
-}
-
-/** Reads a file once more. Throws an InputError where it has changed. */
-async function readAgain(
-  path: string,
-  options: DiffOptions,
-  { digest }: LoadReport,
-  visit: Visit,
-): Promise<void> {
-  const report = await readRecords(path, options, visit);
-  if (report.digest !== digest) throw new InputError(`${path}: it changed while it was read`);
 }

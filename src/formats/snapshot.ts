@@ -59,12 +59,17 @@ export interface ReadOptions {
   readonly onProgress?: Progress;
 }
 
+export type IsWanted = (columns: ColumnBlock) => boolean;
+
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
   /** The posts that the file has, or leaves out on purpose. */
   readonly watermark?: Watermark | undefined;
-  /** The points. Throws an InputError where the file is broken or has too many invalid records. */
-  blocks(): AsyncIterable<PointBlock>;
+  /**
+   * The points; blocks that are not wanted may come without records. Throws an InputError where
+   * the file is broken or has too many invalid records.
+   */
+  blocks(isWanted?: IsWanted): AsyncIterable<PointBlock>;
   /** Throws where the blocks have not been read to the end. */
   report(): LoadReport;
   close(): void;

@@ -9,7 +9,7 @@ export interface ProgressOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-interface ProgressBar {
+export interface ProgressBar {
   /** Throws the reason of the signal, so that what is shown ends once it is aborted. */
   readonly update: Progress;
   /** Ends the bar and its timer; may be called more than once. */

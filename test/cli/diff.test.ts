@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { diff } from '../../src/cli/diff.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { RECORD_KEYS } from '../../src/model/point.js';
@@ -18,7 +20,11 @@ function rendered(fields: Fields): Fields {
 }
 
 const WRITERS: Readonly<Record<string, (path: string, records: readonly Fields[]) => void>> = {
-  native: (path, records) => void writeNative(path, [blockOf(records.map(point))]),
+  native: (path, records) => {
+    const firsts = records.map((_, at) => at).filter((at) => at % 60 === 0);
+    const blocks = firsts.map((at) => blockOf(records.slice(at, at + 60).map(point)));
+    writeNative(path, blocks);
+  },
   ndjson: (path, records) => writeFileSync(path, ndjson(...records)),
   csv: (path, records) => writeFileSync(path, csv(records, ',')),
   parquet: (path, records) => writeFileSync(path, parquetOf(records)),
@@ -28,10 +34,11 @@ async function run(
   first: string,
   second: string,
   format: 'summary' | 'ndjson',
+  heldBytes?: number,
 ): Promise<{ code: number; lines: string[] }> {
   const stdout = new PassThrough();
   const said = text(stdout);
-  const code = await diff(first, second, { format, stdout });
+  const code = await diff(first, second, { format, stdout }, heldBytes);
   stdout.end();
   return { code, lines: (await said).split('\n').slice(0, -1) };
 }
@@ -88,6 +95,11 @@ for (const [index, kinds] of KINDS.entries()) {
     const found = lines.map((line) => JSON.parse(line));
     assert.equal(found, [...gone, ...changed]);
     const { lines: summary } = await run(a, b, 'summary');
+    // many parts, and three
+    for (const bytes of [2_000, 15_000]) {
+      assert.equal((await run(a, b, 'ndjson', bytes)).lines, lines, `${bytes} bytes`);
+      assert.equal((await run(a, b, 'summary', bytes)).lines, summary, `${bytes} bytes`);
+    }
     const count = (change: string): number => changed.filter((one) => one.change === change).length;
     assert.match(summary[2]!, new RegExp(`^ {2}came +${count('came')}: ids \\d+`));
     assert.match(summary[3]!, new RegExp(`^ {2}went +${went.length}: ids \\d+`));
@@ -106,6 +118,44 @@ test('the same points are the same in every format and order', async () => {
     const { code, lines } = await run(join(folder, 'native'), join(folder, name), 'summary');
     assert.equal([code, lines.at(-1)], [0, 'the points are the same'], name);
   }
+});
+
+/** Blocks of one record each: a reader has one of them in memory. */
+function writeLarge(path: string, ids: readonly number[], comment: string): void {
+  const of = (id: number): Fields => ({ id, comment: comment.repeat(200_000) });
+  const blocks = ids.map((id) => blockOf([point(of(id))]));
+  writeNative(path, blocks);
+}
+
+test('memory does not grow with what differs', async () => {
+  const folder = makeFolder();
+  const [a, b] = [join(folder, 'a'), join(folder, 'b')];
+  const ids = Array.from({ length: 60 }, (_, at) => at + 1);
+  writeLarge(a, ids.slice(0, 50), 'a');
+  writeLarge(b, ids.slice(10).reverse(), 'b');
+  const most: Record<string, number> = {};
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const memory = (): number => {
+    collect();
+    // what the first one found is freed meanwhile, or by this one
+    collect();
+    return process.memoryUsage().arrayBuffers;
+  };
+  const before = memory();
+  let lines = 0;
+  const stdout = new Writable({
+    write(line: Buffer, _, done) {
+      // takes 20 ms
+      if (lines++ % 6 > 0) return done();
+      const change = /came|went|changed/.exec(`${line.subarray(0, 40)}`)![0];
+      most[change] = Math.max(most[change] ?? 0, memory() - before);
+      done();
+    },
+  });
+  assert.is(await diff(a, b, { format: 'ndjson', stdout }, 1_000_000), 1);
+  assert.equal(Object.keys(most), ['went', 'came', 'changed']);
+  for (const bytes of Object.values(most)) assert.ok(bytes < 5e6, JSON.stringify(most));
 });
 
 test('interrupted, also while its reader is stuck, it ends', async () => {

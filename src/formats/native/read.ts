@@ -11,6 +11,7 @@ import {
   type PointBlock,
 } from '../block.js';
 import {
+  type IsWanted,
   type LoadReport,
   MAGIC,
   type Progress,
@@ -87,9 +88,9 @@ export class NativeReader implements TwoPassReader {
     this.watermark = ends.header.watermark;
   }
 
-  async *blocks(): AsyncIterable<PointBlock> {
+  async *blocks(isWanted: IsWanted = () => true): AsyncIterable<PointBlock> {
     for (const [block, place] of this.#walk(allocateColumns)) {
-      yield { ...block, records: Uint8Array.from(this.#recordsAt(place)) };
+      yield { ...block, records: Uint8Array.from(isWanted(block) ? this.#recordsAt(place) : []) };
     }
     this.#recordsDone = true;
   }
@@ -99,7 +100,10 @@ export class NativeReader implements TwoPassReader {
     const memory = allocateColumns(MAX_BLOCK_POINTS);
     const firstOf = (count: number): ColumnBlock =>
       blockOf(count, (name) => memory[name].subarray(0, count));
-    for (const [block] of this.#walk(firstOf)) yield block;
+    for (const [block, place] of this.#walk(firstOf)) {
+      this.#records.push(place);
+      yield block;
+    }
   }
 
   recordsInto(memoryOf: (from: number, to: number) => readonly Uint8Array[]): void {
@@ -158,6 +162,7 @@ export class NativeReader implements TwoPassReader {
     this.#advance(headerPlace);
     let crcs = addCrc(0, headerPlace.crc);
     let points = 0;
+    let blocks = 0;
     let blocksEnded = false;
     let { end } = headerPlace;
     while (end < footerPlace.position) {
@@ -177,7 +182,7 @@ export class NativeReader implements TwoPassReader {
       this.#advance(frame);
       if (blocksEnded) continue;
 
-      const columns = readColumns(fields, this.#records.length, fail, take);
+      const columns = readColumns(fields, blocks++, fail, take);
       // overwrites the memory of `fields`
       const place = this.#file.place(end, footerPlace.position, MAX_RECORDS_BYTES);
       if (place.crc !== columns.recordsCrc) {
@@ -186,25 +191,19 @@ export class NativeReader implements TwoPassReader {
       // a copy: the next block may be read to the same memory
       const lengths = columns.block.length.slice();
       const records = { ...place, size: columns.recordsSize, lengths };
-      this.#records.push(records);
       end = place.end;
       crcs = addCrc(crcs, place.crc);
       points += columns.block.count;
       yield [columns.block, records];
     }
-    this.#checkTotals(points, crcs);
+    this.#checkTotals(blocks, points, crcs);
     this.#advance(footerPlace);
     this.#columnsDone = true;
   }
 
-  #checkTotals(points: number, crc: number): void {
+  #checkTotals(blocks: number, points: number, crc: number): void {
     const { footer, footerPlace } = this.#ends;
-    const found = {
-      blocks: this.#records.length,
-      points,
-      notifications: this.#notifications.length,
-      crc,
-    };
+    const found = { blocks, points, notifications: this.#notifications.length, crc };
     for (const key of ['blocks', 'points', 'notifications', 'crc'] as const) {
       if (found[key] !== footer[key]) {
         throw this.#file.broken(
