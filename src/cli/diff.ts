@@ -7,10 +7,9 @@ import { LEAST_RECORD_BYTES, rendered, type StoredRecord } from '../formats/reco
 import type { IsWanted, LoadReport } from '../formats/snapshot.js';
 import { buildOrder, rankOf } from '../index/order.js';
 import { release } from '../model/memory.js';
-import { RECORD_KEYS } from '../model/point.js';
+import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { forTerminal, InputError } from '../model/quote.js';
 import { openTimeZone } from '../model/time-zone.js';
-import type { Degrees } from '../model/units.js';
 import { counted, type ProgressBar, startProgress, whole } from '../serving/progress.js';
 import { type RunOptions, send } from './arguments.js';
 import { Span } from './verify.js';
@@ -63,7 +62,7 @@ export async function diff(
       ({ id, record }, row) => {
         const was = part.take(id);
         if (was === undefined) return;
-        marks.set(row, markOf(was.record, record));
+        marks.set(row, markOf(was, record));
         if (marks.get(row) !== FOUND) differences.extend(was);
       },
       ({ id }) => id.some((one) => part.has(one)),
@@ -109,20 +108,20 @@ class Differences {
   }
 
   /** Writes `{"change":…,"id":…,"fields":[…],"record":{…}}`. */
-  async add(change: Change, point: Entry, fields: readonly string[] = []): Promise<void> {
-    const { id, record } = point;
+  async add(change: Change, { id, record }: Entry, fields: readonly string[] = []): Promise<void> {
     this.counts[change]++;
     for (const field of fields) this.#fields.set(field, (this.#fields.get(field) ?? 0) + 1);
     if (this.#few[change].length < FEW) this.#few[change].push(id);
-    this.extend(point);
+    this.extend(record);
     if (this.#options.format !== 'ndjson') return;
     const named = change === 'changed' ? `,"fields":${JSON.stringify(fields)}` : '';
     await this.#write(`{"change":"${change}","id":${id}${named},"record":${rendered(record)}}`);
   }
 
-  extend({ lon, lat }: Entry): void {
-    this.#lon.widen([lon]);
-    this.#lat.widen([lat]);
+  extend(record: StoredRecord): void {
+    const { lon, lat } = valuesOf(record);
+    this.#lon.widen([Number(lon)]);
+    this.#lat.widen([Number(lat)]);
   }
 
   async summarize(files: readonly string[]): Promise<void> {
@@ -149,8 +148,6 @@ class Differences {
 interface Entry {
   readonly id: number;
   readonly record: StoredRecord;
-  readonly lon: Degrees;
-  readonly lat: Degrees;
 }
 
 /** Successive points of the first file; the last one may go beyond `heldBytes`. */
@@ -158,8 +155,6 @@ class Part {
   readonly #heldBytes: number;
   readonly #records: Buffer;
   readonly #id: Float64Array;
-  readonly #lon: Float64Array;
-  readonly #lat: Float64Array;
   /** Where each record starts, and the last one ends. */
   readonly #starts: Uint32Array;
   /** By the rank of an id: 1 where the second file has it. */
@@ -172,21 +167,17 @@ class Part {
     this.#heldBytes = heldBytes;
     this.#records = Buffer.allocUnsafeSlow(heldBytes + MAX_RECORD_BYTES);
     this.#id = new Float64Array(most);
-    this.#lon = new Float64Array(most);
-    this.#lat = new Float64Array(most);
     this.#starts = new Uint32Array(most + 1);
     this.#taken = new Uint8Array(most);
   }
 
   /** Copies a point; returns false where the part is full. */
-  add({ id, record, lon, lat }: Entry): boolean {
+  add({ id, record }: Entry): boolean {
     const at = this.#count;
     const start = this.#starts[at]!;
     if (start >= this.#heldBytes) return false;
     this.#records.set(record, start);
     this.#id[at] = id;
-    this.#lon[at] = lon;
-    this.#lat[at] = lat;
     this.#starts[at + 1] = start + record.length;
     this.#count++;
     return true;
@@ -200,17 +191,18 @@ class Part {
     return rankOf(this.#order, id) !== -1;
   }
 
-  /** The point of an id, which is not left any more. */
-  take(id: number): Entry | undefined {
+  /** The record of an id, which is not left any more. */
+  take(id: number): StoredRecord | undefined {
     const rank = rankOf(this.#order, id);
     if (rank === -1) return undefined;
     this.#taken[rank] = 1;
-    return this.#at(this.#order.rows[rank]!);
+    return this.#recordAt(this.#order.rows[rank]!);
   }
 
   *left(): Generator<Entry> {
     for (let at = 0; at < this.#count; at++) {
-      if (this.#taken[rankOf(this.#order, this.#id[at]!)] === 0) yield this.#at(at);
+      const id = this.#id[at]!;
+      if (this.#taken[rankOf(this.#order, id)] === 0) yield { id, record: this.#recordAt(at) };
     }
   }
 
@@ -219,9 +211,8 @@ class Part {
     this.#taken.fill(0);
   }
 
-  #at(at: number): Entry {
-    const record = this.#records.subarray(this.#starts[at], this.#starts[at + 1]);
-    return { id: this.#id[at]!, record, lon: this.#lon[at]!, lat: this.#lat[at]! };
+  #recordAt(at: number): StoredRecord {
+    return this.#records.subarray(this.#starts[at], this.#starts[at + 1]);
   }
 }
 
@@ -247,10 +238,14 @@ class Marks {
 
 function markOf(was: StoredRecord, record: StoredRecord): number {
   if (Buffer.compare(was, record) === 0) return FOUND;
-  const [old, own] = [was, record].map((one) => JSON.parse(`${rendered(one)}`));
+  const [old, own] = [valuesOf(was), valuesOf(record)];
   // a native file may have the same values in other bytes
   const bits = RECORD_KEYS.map((key, at) => (isDeepStrictEqual(old[key], own[key]) ? 0 : 2 << at));
   return bits.reduce((all, bit) => all | bit, FOUND);
+}
+
+function valuesOf(record: StoredRecord): Readonly<Partial<Record<RecordKey, unknown>>> {
+  return JSON.parse(rendered(record).toString());
 }
 
 type Visit = (point: Entry, row: number) => void | Promise<void>;
@@ -270,12 +265,12 @@ async function readRecords(
   let first = 0;
   try {
     for await (const block of reader.blocks(isWanted)) {
-      const { count, id, lon, lat, length, records } = block;
+      const { count, id, length, records } = block;
       let end = 0;
       for (let i = 0; i < count && records.length > 0; i++) {
         const record = records.subarray(end, end + length[i]!);
         end += length[i]!;
-        const visited = visit({ id: id[i]!, record, lon: lon[i]!, lat: lat[i]! }, first + i);
+        const visited = visit({ id: id[i]!, record }, first + i);
         if (visited !== undefined) await visited;
       }
       first += count;
