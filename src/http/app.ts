@@ -188,8 +188,9 @@ function createHttpServer(
   // for a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);
+    if (response === undefined) socket.destroy();
     // a client that waits for an answer, such as to a long reload, has not gone
-    if (response?.headersSent !== false || !response.req.complete) socket.destroy();
+    else if (response.headersSent || !response.req.complete) socket.resetAndDestroy();
   });
   return server;
 }

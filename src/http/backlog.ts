@@ -24,7 +24,8 @@ const LONGEST_LOOK_MS = 1_000;
 /**
  * Answers that the system has not taken yet, because their clients read slowly. A client that takes
  * nothing for `answerTimeout` is cut off. When all answers hold about `maxUnsent` bytes, so are
- * those who took nothing for longest. An answer that is taken at once costs one look at its length.
+ * those who took nothing for longest. A reset tells also a client of HTTP/1.0 that its answer is not
+ * whole. An answer that is taken at once costs one look at its length.
  */
 export class Backlog {
   /** Clients cut off because they took nothing for `answerTimeout`. */
@@ -77,7 +78,7 @@ export class Backlog {
       look(response, progress);
       if (isGone(response) || now - progress.movedAt <= this.#limits.answerTimeout) continue;
       this.stalled++;
-      response.req.socket.destroy();
+      response.req.socket.resetAndDestroy();
     }
     if (this.#unsent.size > 0) return;
     clearInterval(this.#timer);
@@ -99,7 +100,7 @@ export class Backlog {
       bytes -= response.writableLength;
       // a connection may have two answers
       if (!socket.destroyed) this.crowded++;
-      socket.destroy();
+      socket.resetAndDestroy();
     }
   }
 

@@ -167,6 +167,10 @@ export async function drain(
     closeIdle(server, connections);
     await Promise.race([closed, delay(LOOK_MS)]);
   }
+  for (const socket of connections.keys()) {
+    // over HTTP/1.0 an answer that just ends would look whole
+    if (responseOf(socket) !== undefined) socket.resetAndDestroy();
+  }
   server.closeAllConnections();
   await closed;
 }

@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Backlog } from '../../src/http/backlog.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { createCutCounts } from '../../src/http/limits.js';
-import { dial, type Line, listen } from '../support/sockets.js';
+import { dial, type Line, listen, wasReset } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
 
 /** A request whose handling has begun. */
@@ -220,6 +220,7 @@ test('a client that stops reading is cut off, one that reads slowly is not', asy
   await until('the other has all of it', () => received > LARGE);
   assert.ok(performance.now() - began > 1.5 * TIMEOUT_MS, 'it took its time');
   assert.equal([backlog.stalled, backlog.crowded, backlog.bytes], [1, 0, 0]);
+  assert.ok(await wasReset(still));
 });
 
 test('a thread that was blocked itself cuts nobody off for that', async () => {
@@ -243,8 +244,10 @@ test('beyond the bound the clients are cut off that have not read for longest', 
   const backlog = new Backlog({ maxUnsent: 4 * LARGE, answerTimeout: 60_000 });
   const connectTo = await startLarge(backlog);
   const closed: number[] = [];
+  const sockets: Socket[] = [];
   for (let i = 0; i < 12; i++) {
     const socket = connectTo();
+    sockets.push(socket);
     socket.pause();
     socket.on('close', () => closed.push(i));
     socket.write(request(LARGE));
@@ -256,6 +259,7 @@ test('beyond the bound the clients are cut off that have not read for longest', 
   await until('most are cut off', () => backlog.crowded >= 8);
   assert.ok(backlog.bytes > 0 && backlog.bytes <= 4 * LARGE, `${backlog.bytes}`);
   assert.is(backlog.stalled, 0);
+  assert.ok(await wasReset(sockets[0]!));
 });
 
 test('answers that are read at once leave nothing behind', async () => {

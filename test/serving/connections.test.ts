@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { type CutCounts, createCutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/model/memory.js';
@@ -8,7 +9,7 @@ import { type Connections, drain, holdConnections } from '../../src/serving/conn
 import { startOwnService } from '../support/own-service.js';
 import { dial, type Line, listen } from '../support/sockets.js';
 import type { ClientStart } from '../support/starved-client.js';
-import { assert, test, until } from '../support/uvu.js';
+import { assert, failure, test, until } from '../support/uvu.js';
 
 const LIMIT = 12;
 const IDLE_MS = 250;
@@ -151,9 +152,9 @@ async function start(answer: RequestListener) {
   });
   return {
     port: await listen(server),
-    drain(): Promise<void> {
+    drain(timeoutMs = TIMEOUT_MS): Promise<void> {
       isClosing = true;
-      return drain(server, connections, TIMEOUT_MS, NOTICE_MS);
+      return drain(server, connections, timeoutMs, NOTICE_MS);
     },
   };
 }
@@ -194,6 +195,15 @@ test('an answer that was begun is sent to its end, however slowly the client rea
   await once(client, 'close');
   assert.ok(bytes > LARGE.length, `${bytes} bytes`);
   await ended;
+});
+
+test('an answer under way when the drain ends is told from a whole one over HTTP/1.0, too', async () => {
+  const { port, drain: end } = await start((_request, response) => response.write('begun'));
+  const client = connect(port, '127.0.0.1');
+  client.write('GET / HTTP/1.0\r\n\r\n');
+  await once(client, 'readable');
+  await end(2 * NOTICE_MS);
+  assert.is((await failure(text(client))).code, 'ECONNRESET');
 });
 
 test('a service that shuts down is not ready, but answers for a while', async () => {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, renameSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -30,6 +32,10 @@ const MOST = 4;
 const service = await startOwnService([
   ...['--snapshot', snapshot, '--settle', '0ms', '--compress', '--max-exports', `${MOST}`],
 ]);
+
+/** An export over HTTP/1.0, read once standard input ends: Node's reader may hide a reset. */
+const READ_LATE = `exec 3<>/dev/tcp/127.0.0.1/${service.port}
+printf 'GET ${PATH} HTTP/1.0\\r\\n\\r\\n' >&3; read -r; cat <&3`;
 
 /** Begins an export without reading its body. */
 function open(headers: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
@@ -109,8 +115,9 @@ test('each export has one state, and a third old generation ends the oldest expo
       await delay(PAUSE_MS);
     }
   })();
-  // with the first of the loop, two exports of the first state
-  const answers = [await open()];
+  // with the first of the loop, two exports of the first state; over HTTP/1.0 no last chunk lacks
+  const oldest = spawn('bash', ['-c', READ_LATE], { stdio: ['pipe', 'ignore', 'ignore'] });
+  const answers: IncomingMessage[] = [];
   for (const [i, exports] of [2, 3, 4, 3].entries()) {
     if (i > 0) {
       put(i);
@@ -124,9 +131,9 @@ test('each export has one state, and a third old generation ends the oldest expo
   isOver = true;
   await poster;
   assert.ok(posted.length > 20, `${posted.length} posts`);
-  for (const oldest of answers.splice(0, 2)) {
-    assert.is((await failure(buffer(oldest))).code, 'ECONNRESET');
-  }
+  assert.is((await failure(buffer(answers.shift()!))).code, 'ECONNRESET');
+  oldest.stdin.end();
+  assert.is((await once(oldest, 'close'))[0], 1, 'cat could not read to the end');
   for (const [i, answer] of answers.entries()) {
     const state = String(answer.headers['waypost-snapshot']).replaceAll('"', '').split('.');
     const last = Number.parseInt(state[2]!, 36);

@@ -24,6 +24,16 @@ export function dial(port: number): Line {
   return line;
 }
 
+/**
+ * Whether the other end has reset a connection, rather than closed it. Writing tells: a reader in
+ * Node with bytes left to read takes a reset for an end.
+ */
+export function wasReset(socket: Socket): Promise<boolean> {
+  return new Promise((resolve) => {
+    socket.write('x', (error) => resolve((error as NodeJS.ErrnoException)?.code === 'ECONNRESET'));
+  });
+}
+
 export async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -89,7 +89,7 @@ export class Sender {
   /**
    * Sends a body piece by piece: the next is asked for once the system has taken the last, and none
    * when the client has gone. What `pieces` throws before the head was sent is thrown; later the
-   * body breaks off, and the client can tell, since the last chunk is missing.
+   * body breaks off, and the client can tell.
    */
   async sendPieces(reply: FastifyReply, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const { note, logger } = this.#context;
@@ -112,7 +112,7 @@ export class Sender {
       if (!response.destroyed) {
         logger.warn({ reqId: request.id, err: error, url: request.raw.url }, 'answer broken off');
       }
-      response.destroy();
+      breakOff(response);
     }
   }
 
@@ -141,6 +141,13 @@ export class Sender {
       logger.info({ reqId: request.id, method, url, status, seconds: rounded }, 'request');
     }
   }
+}
+
+/** Resets the connection: over HTTP/1.0, which has no last chunk, a mere end would look whole. */
+export function breakOff(response: ServerResponse): void {
+  response.socket?.resetAndDestroy();
+  // one whose turn on its connection has not come yet has no socket
+  response.destroy();
 }
 
 /** The request header that asks for `Server-Timing`, whatever its value. */

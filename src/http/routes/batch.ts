@@ -14,7 +14,7 @@ import {
   type Served,
   type View,
 } from '../answer/question.js';
-import { Sender } from '../answer/sender.js';
+import { breakOff, Sender } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
@@ -135,7 +135,7 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   let isTurnedOut = false;
   const guest = bodies.enter(client, () => {
     isTurnedOut = true;
-    if (raw.headersSent) raw.destroy();
+    if (raw.headersSent) breakOff(raw);
   });
   guest.grow(bytes);
   if (isTurnedOut) throw noRoomForBody();
