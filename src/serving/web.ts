@@ -120,6 +120,8 @@ export async function createWeb(
   };
 }
 
+const BEAT_MS = 15_000;
+
 function postingOf(
   settings: ServeSettings,
   service: Service,
@@ -135,6 +137,7 @@ function postingOf(
     journal: service,
     streams,
     maxStreams,
+    beatMs: BEAT_MS,
     requireToken,
     addressThrottle: createThrottle(throttles, settings.postsPerAddress),
     tokenThrottle: createThrottle(throttles, settings.postsPerToken),

@@ -1,15 +1,19 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Posting } from '../../src/http/answer/context.js';
 import { Store } from '../../src/posts/store.js';
+import { startNotes } from '../support/app.js';
 import {
   type Envelope,
   type Followed,
   follow,
   jsonPost,
   LIST,
+  openAnswer,
   type Reply,
 } from '../support/client.js';
-import { newPost } from '../support/journals.js';
+import { makeJournal, newPost } from '../support/journals.js';
+import { scatterNotes } from '../support/notes.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { logged, startService } from '../support/service.js';
@@ -17,6 +21,7 @@ import { ascending, assert, makeFolder, pluck, test, until } from '../support/uv
 
 const PATH = '/changes/points';
 const LINES = { headers: { Accept: 'application/x-ndjson' } };
+const BEAT_MS = 60;
 const folder = makeFolder();
 const journal = join(folder, 'points.journal');
 const flags = ['--settle', '0'];
@@ -81,6 +86,31 @@ test('as NDJSON the stream has the points so far, and ends', async () => {
   assert.is(bare.text, `{"sequence":${sequence}}\n`);
   assert.is((await service.get(`${PATH}?after=${sequence}`, LINES)).text, '');
   assert.is(idsOf(await service.get(PATH, LINES)).length, sequence);
+});
+
+test('a stream that lets nothing through says again and again how far it is', async () => {
+  const journal = await makeJournal().open();
+  const reader = {
+    read: (...given: Parameters<typeof journal.read>) => journal.read(...given),
+    state: async () => journal.state,
+  };
+  const streams = new Int32Array(1);
+  const posting = { journal: reader, streams, maxStreams: 1, beatMs: BEAT_MS };
+  const app = await startNotes([], { posting: posting as Partial<Posting> as Posting });
+  const began = performance.now();
+  const answer = await openAnswer(app.port, `${PATH}?tags=nobody`);
+  let heard = '';
+  answer.setEncoding('utf8').on('data', (text: string) => {
+    heard += text;
+  });
+  const beat = (sequence: number): string => `: still here\nretry: 1000\nid: ${sequence}\n\n`;
+  await until('it began', () => heard.endsWith(beat(0)));
+  app.accept(scatterNotes(1, 2));
+  await until('two more beats', () => heard.endsWith(beat(2).repeat(2)));
+  const [most, beats] = [(performance.now() - began) / BEAT_MS, heard.split('\n\n').length - 1];
+  assert.ok(beats <= most + 1, `${beats} beats, ${most} were due`);
+  assert.match(heard, new RegExp(`^(${beat(0)})+(${beat(2)})+$`));
+  answer.destroy();
 });
 
 test('bad parameters, formats and sequences are refused', async () => {

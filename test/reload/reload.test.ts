@@ -1,8 +1,10 @@
-import { chmodSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createBuilder } from '../../src/reload/build.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
-import { assert, test, until } from '../support/uvu.js';
+import { assert, makeFile, test, testUnless, until } from '../support/uvu.js';
 import { gate } from '../support/wait.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
@@ -20,6 +22,34 @@ test('a new file is served, of whatever format, and heard of before', async () =
   assert.is.not(current.generation.tag, tag);
   assert.equal(outcomes, ['loaded', 'loaded']);
   assert.equal(points, [countOf(1), countOf(2)]);
+});
+
+/** The highest nice value of this process's threads until `work` is done. */
+async function mostNice(work: Promise<unknown>): Promise<number> {
+  let most = getPriority();
+  let isOver = false;
+  void work.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    for (const thread of readdirSync('/proc/self/task')) {
+      try {
+        most = Math.max(most, getPriority(Number(thread)));
+      } catch {
+        // it has ended
+      }
+    }
+    await delay(1);
+  }
+  return most;
+}
+
+const withoutProc = existsSync('/proc/self/task') ? undefined : 'there is no /proc';
+testUnless(withoutProc, 'all builds but the first give way to requests', async () => {
+  const path = makeFile(markedLines(1, 20_000));
+  const build = createBuilder({ maxInvalid: 0 });
+  assert.is(await mostNice(build({ path, unless: undefined })), getPriority());
+  assert.is(await mostNice(build({ path, unless: 'another' })), 10);
 });
 
 test('a file that was touched, or written again as it was, is no new one', async () => {

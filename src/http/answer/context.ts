@@ -20,6 +20,8 @@ export interface Posting {
   /** Open streams of accepted points on all threads: one number, which they share. */
   readonly streams: Int32Array;
   readonly maxStreams: number;
+  /** Milliseconds without a point after which a stream sends a heartbeat. */
+  readonly beatMs: number;
   readonly requireToken: boolean;
   /** Posts count by the address of a client without a token, else by user. */
   readonly addressThrottle: Throttle;

@@ -38,8 +38,6 @@ const POSTS = 64;
 const ROWS = 256;
 /** Bytes at which a chunk of a stream ends. */
 const MOST_BYTES = 64 * 1024;
-/** Milliseconds without a point after which a stream sends a heartbeat. */
-const BEAT_MS = 15_000;
 /** What a browser waits before it comes back, in milliseconds. */
 const RETRY_MS = 1_000;
 
@@ -127,7 +125,7 @@ interface Found {
 }
 
 /** Makes what a stream sends: new points out of the delta, older ones out of the journal. */
-function createFollower({ current, stats, closing }: Context, { journal }: Posting) {
+function createFollower({ current, stats, closing }: Context, { journal, beatMs }: Posting) {
   const takeTurn = createTurnstile();
   /** The next look for new points, which all streams of a thread share. */
   let look: Promise<void> | undefined;
@@ -182,7 +180,7 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
       // the head is sent with the first bytes
       if (performance.now() > beatsAt) {
         yield Buffer.from(form.beat(cursor));
-        beatsAt = performance.now() + BEAT_MS;
+        beatsAt = performance.now() + beatMs;
       }
       await takeTurn('');
       const delta = current.generation.delta!;
@@ -194,7 +192,7 @@ function createFollower({ current, stats, closing }: Context, { journal }: Posti
       cursor = found.cursor;
       if (found.bytes.length > 0) {
         yield found.bytes;
-        beatsAt = performance.now() + BEAT_MS;
+        beatsAt = performance.now() + beatMs;
       } else if (!isNew) {
         look ??= delay(LOOK_MS).then(() => {
           look = undefined;
