@@ -60,6 +60,24 @@ testUnless(withoutGdal(), 'GDAL takes an export as the page shows', async () => 
   assert.is(stdout.replaceAll('\n\n', '\n').trim(), printed('Files')[0]!.trim());
 });
 
+/** A Python that has what the table of files uses; `pip install` gets it. */
+const READERS = ['-c', 'import duckdb, geopandas, msgpack, pandas, pyarrow'] as const;
+
+testUnless(whyNot('python3', ...READERS), 'Python reads each file as the page shows', async () => {
+  const { count } = (await service.get('/rest/map_data_points/?page_size=1')).json<Envelope>();
+  const rows = [...section(PAGE, 'Files').matchAll(/^\| `(\w+)` +\| (.*?) \|/gm)];
+  assert.is(rows.length, 6);
+  let code = 'import duckdb, geopandas, msgpack, pandas\n';
+  for (const [, format, cell] of rows) {
+    writeFileSync(
+      join(home, `points.${format}`),
+      (await service.get(`/export/points.${format}`)).body,
+    );
+    for (const [, call] of cell!.matchAll(/`(.*?)`/g)) code += `print(len(${call}))\n`;
+  }
+  assert.is(await outputOf('python3', 'files.python', code), `${count}\n`.repeat(10));
+});
+
 const FOLLOWING = 'Everything, then what comes';
 
 for (const [title, language, command] of [
