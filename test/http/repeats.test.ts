@@ -2,7 +2,8 @@ import { type OwnApp, startApp } from '../support/app.js';
 import { type Asked, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { dial } from '../support/sockets.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const current = { generation: await generationOf(scatterNotes(31, 1_000), { digest: 'same' }) };
 const service = await startApp(current, { answerCacheBytes: 2 ** 24 });
@@ -66,6 +67,25 @@ test('a cached answer is only for its host, representation and parameters', asyn
       }
     }
   }
+});
+
+test('of equal requests that arrive in one turn one is worked on', async () => {
+  const path = `${LIST}?page=4&page_size=9`;
+  const page = (await service.get(path, { headers: { host } })).body.toString('latin1');
+  const lines = Array.from({ length: 8 }, () => dial(service.port));
+  const ask = (target: string): void => {
+    for (const { socket } of lines) socket.write(`GET ${target} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  };
+  const answers = (part: string): number[] =>
+    lines.map(({ answer }) => answer.split(part).length - 1);
+  // all connections are open by then
+  ask('/nowhere');
+  await until('all were told', () => answers(' 404 ').every((one) => one === 1));
+  const before = { ...service.stats };
+  ask(path);
+  await until('all have the answer', () => answers(page).every((one) => one === 1));
+  assert.is(service.stats.cacheMisses - before.cacheMisses, 1);
+  assert.is(service.stats.cacheHits - before.cacheHits, 7);
 });
 
 test('a cached answer can be revalidated, and has no body for HEAD', async () => {

@@ -7,7 +7,9 @@ import type { Context } from './context.js';
 import type { AnswerHead } from './head.js';
 import type { Made } from './question.js';
 import type { Sender } from './sender.js';
-import type { Send } from './stages.js';
+
+/** Sends an answer. Never throws. */
+export type Send = () => void;
 
 export interface Job {
   readonly reply: FastifyReply;
@@ -18,7 +20,7 @@ export interface Job {
   readonly memory: BodyMemory;
 }
 
-interface Delivery {
+export interface Delivery {
   readonly memory: BodyMemory;
   /** What sends the answer; undefined where it is compressed first, and sent then. */
   deliver(made: Made, job: Job): Send | undefined;
@@ -128,6 +130,49 @@ function withoutRoom(body: Buffer<ArrayBuffer>): Buffer<ArrayBuffer> {
   const copy = Buffer.allocUnsafeSlow(body.length);
   copy.set(body);
   return copy;
+}
+
+/** Requests that are worked on without waiting for more. */
+const MOST = 8;
+/** Milliseconds after which nobody waits for others any more. */
+const LONGEST_MS = 1;
+
+/** Makes an answer; undefined where it is sent already, or later. Never throws. */
+type Ask = () => Send | undefined;
+
+/**
+ * Makes a function by which the requests that arrive in one turn of the event loop are worked on in
+ * stages: Node reads all of them, then all answers are made, then all are sent. The code and the
+ * memory of a stage stay in the processor's caches, and a client is woken up once for all of its
+ * answers. Reading ends with the turn, with the eighth request, or with the one that comes
+ * `longestMs` behind the first; answers are sent when making them has taken as long.
+ */
+export function createStages(longestMs: number = LONGEST_MS): (ask: Ask) => void {
+  let waiting: Ask[] = [];
+  let since = 0;
+
+  function work(): void {
+    const all = waiting;
+    waiting = [];
+    let made: (Send | undefined)[] = [];
+    since = performance.now();
+    for (const [i, ask] of all.entries()) {
+      made.push(ask());
+      if (i < all.length - 1 && performance.now() - since <= longestMs) continue;
+      for (const send of made) send?.();
+      made = [];
+      since = performance.now();
+    }
+  }
+
+  return (ask) => {
+    if (waiting.length === 0) {
+      since = performance.now();
+      setImmediate(work);
+    }
+    waiting.push(ask);
+    if (waiting.length === MOST || performance.now() - since > longestMs) work();
+  };
 }
 
 /** Buffers come in multiples of this size, so that pages of about the same size share them. */

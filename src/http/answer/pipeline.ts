@@ -9,25 +9,25 @@ import { CODINGS, type Coding, createCodingOf, Negotiation } from '../request/ne
 import { parametersOf } from '../request/query-string.js';
 import { AnswerCache, type AnswerKey, answerKey, Joins } from './answer-cache.js';
 import type { Context } from './context.js';
-import { createDelivery, type Job } from './delivery.js';
+import { createDelivery, createStages, type Delivery, type Job, type Send } from './delivery.js';
 import type { AnswerHead } from './head.js';
 import { type Asked, createMake, type PageQuestion, type Served, type View } from './question.js';
 import { Sender } from './sender.js';
 import { askSlowLane } from './slow-lane.js';
-import { createStages, type Send } from './stages.js';
 import { hashText, judge, spellHash } from './validators.js';
 
 type Pipeline = <Wanted>(view: View<Wanted>) => RouteHandlerMethod;
 
-/** A request whose answer is not kept. */
 interface Arrived extends Served {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly origin: string;
+  readonly target: string;
   readonly coding: Coding | undefined;
   /** Of target and origin, and of what else decides about every answer. */
   readonly hash: Hash;
-  readonly cacheKey: AnswerKey | undefined;
+  /** What the answer may be kept under. */
+  readonly key: AnswerKey | undefined;
 }
 
 /** All views of a thread share an answer cache, a delivery and its stages. */
@@ -51,32 +51,37 @@ export function createPipeline(context: Context): Pipeline {
     function handle(request: FastifyRequest, reply: FastifyReply): void {
       const { raw } = request;
       const target = raw.url!;
-      const { accept } = raw.headers;
       const { generation } = current;
       const state = generation.state();
       const origin = originOf(raw);
       const coding = codingOf?.(raw.headers['accept-encoding']);
       const hash = hashText(target, hashText(origin, seed));
-      const cacheKey = isPersonal ? undefined : answerKey(hash, origin, target, accept, coding);
-      if (cacheKey !== undefined) {
-        const kept = answers.get(state.name, cacheKey);
-        if (kept !== undefined) {
-          stats.cacheHits++;
-          if (sender.sendKnown(reply, state, [kept])) return;
-          sender.send(reply, kept, undefined, true);
-          return;
-        }
-        if (joins.join(cacheKey, () => attempt(reply, () => handle(request, reply)))) return;
-        stats.cacheMisses++;
-      }
-      const arrived = { request, reply, generation, state, origin, coding, hash, cacheKey };
-      stage(() => attempt(reply, () => answer(arrived)));
+      const key = isPersonal
+        ? undefined
+        : answerKey(hash, origin, target, raw.headers.accept, coding);
+      const arrived = { request, reply, generation, state, origin, target, coding, hash, key };
+      if (!sendKept(arrived)) stage(() => attempt(reply, () => answer(arrived)));
+    }
+
+    /** Sends the answer that is kept; returns false where there is none. */
+    function sendKept({ reply, state, key }: Arrived): boolean {
+      const kept = key && answers.get(state.name, key);
+      if (kept === undefined) return false;
+      stats.cacheHits++;
+      if (!sender.sendKnown(reply, state, [kept])) sender.send(reply, kept, undefined, true);
+      return true;
     }
 
     function answer(arrived: Arrived): Send | undefined {
-      const { request, reply, generation, state, origin, coding, hash, cacheKey } = arrived;
+      // another request of this turn may have had the answer made, or has it made now
+      if (sendKept(arrived)) return undefined;
+      const { request, reply, generation, state, origin, target, coding, hash } = arrived;
+      if (arrived.key !== undefined) {
+        const again = (): void => void attempt(reply, () => handle(request, reply));
+        if (joins.join(arrived.key, again)) return undefined;
+        stats.cacheMisses++;
+      }
       const { raw } = request;
-      const target = raw.url!;
       const pairs = parametersOf(target);
       const format = negotiation.chosen(pairs, raw.headers.accept);
       const user = isPersonal ? request.user : undefined;
@@ -87,7 +92,7 @@ export function createPipeline(context: Context): Pipeline {
       judge(raw.headers, state);
       const spelled = spellHash(hash);
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
-      const key = cacheKey !== undefined && answers.wants(cacheKey) ? cacheKey : undefined;
+      const key = arrived.key && answers.wants(arrived.key) ? arrived.key : undefined;
       const onKept = key && joins.lead(key, reply.raw);
       const index = formats.indexOf(format);
       // named one by one: a spread costs a microsecond
@@ -104,23 +109,30 @@ export function createPipeline(context: Context): Pipeline {
       } catch (error) {
         if (error !== EXCEEDED) throw error;
         const client = clientOf(raw, context.origin.trustProxy);
-        void hand({ ...question, state, generation: identityOf(generation), client }, job);
+        const handed = { ...question, state, generation: identityOf(generation), client };
+        void hand(handed, job, context, delivery);
         return undefined;
       }
     }
-
-    async function hand(question: Omit<PageQuestion, 'ended'>, job: Job): Promise<void> {
-      const { reply } = job;
-      const { socket } = reply.request.raw;
-      try {
-        const made = await askSlowLane(context.slowLane, question, socket);
-        if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
-        delivery.deliver(made, { ...job, memory: FRESH_MEMORY })?.();
-      } catch (error) {
-        if (!socket.destroyed) void reply.send(error);
-      }
-    }
   };
+}
+
+/** Has the slow lane answer, and sends what it makes. */
+async function hand(
+  question: Omit<PageQuestion, 'ended'>,
+  job: Job,
+  { slowLane }: Context,
+  { deliver }: Delivery,
+): Promise<void> {
+  const { reply, sender } = job;
+  const { socket } = reply.request.raw;
+  try {
+    const made = await askSlowLane(slowLane, question, socket);
+    if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
+    deliver(made, { ...job, memory: FRESH_MEMORY })?.();
+  } catch (error) {
+    if (!socket.destroyed) void reply.send(error);
+  }
 }
 
 /** Does what answers a request, or a part of it, and answers with the error that it throws. */

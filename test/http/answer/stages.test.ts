@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { createStages } from '../../../src/http/answer/stages.js';
+import { createStages } from '../../../src/http/answer/delivery.js';
 import { assert, test } from '../../support/uvu.js';
 
 /** Stages that note which numbers were asked for and which were sent; negative ones are not sent. */
@@ -53,6 +53,21 @@ test('when the first request has waited long, the next one is worked on at once'
   while (performance.now() < until);
   put(2);
   assert.equal(done, ['ask 1', 'ask 2', 'send 1', 'send 2']);
+});
+
+test('answers whose making has taken long are sent before the next ones are made', async () => {
+  const done: string[] = [];
+  const stage = createStages(20);
+  for (const number of [1, 2, 3]) {
+    stage(() => {
+      const until = performance.now() + (number === 2 ? 25 : 0);
+      while (performance.now() < until);
+      done.push(`ask ${number}`);
+      return () => void done.push(`send ${number}`);
+    });
+  }
+  await turn();
+  assert.equal(done, ['ask 1', 'ask 2', 'send 1', 'send 2', 'ask 3', 'send 3']);
 });
 
 test('requests that come while others are worked on are not lost', async () => {
