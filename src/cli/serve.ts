@@ -59,7 +59,7 @@ function takeSignals(logger: Logger) {
   };
   process.on('SIGTERM', (signal) => void close(signal));
   process.on('SIGINT', (signal) => void close(signal));
-  process.on('SIGHUP', () => void running?.look(false));
+  process.on('SIGHUP', () => void running?.look('retry'));
   return {
     close,
     obey(server: RunningServer): void {

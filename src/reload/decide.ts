@@ -2,6 +2,8 @@ import { InputError } from '../model/quote.js';
 import type { Candidate, Source } from './source/source.js';
 
 const LONGEST_RETRY_MS = 300_000;
+/** Downloads of a file whose content is refused: damage on the way would not come each time. */
+const MOST_DOWNLOADS = 10;
 
 /** Error codes that are about the file itself; with any other code the file may be fine. */
 const OF_THE_FILE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP', 'EACCES', 'EPERM']);
@@ -110,7 +112,9 @@ export function refusalOf(
 ): Refusal {
   const tries = (before?.tries ?? 0) + 1;
   const pause = Math.min(retryMs * 2 ** (tries - 1), LONGEST_RETRY_MS);
-  const retryAt = isTransient(error) ? performance.now() + pause : Number.POSITIVE_INFINITY;
+  const isLast = (error as Error).cause instanceof InputError && tries >= MOST_DOWNLOADS;
+  const isFinal = isLast || !isTransient(error);
+  const retryAt = isFinal ? Number.POSITIVE_INFINITY : performance.now() + pause;
   return { path, reason: reasonOf(error, path), tries, retryAt };
 }
 
@@ -136,14 +140,6 @@ function reasonOf(error: unknown, path: string): string {
 
 /** Something is wrong in the file that is read with a snapshot. */
 export class CompanionError extends InputError {}
-
-/**
- * The error of a candidate that is downloaded, as one that may pass: a server may give later what it
- * refuses now, and bytes may have been damaged on their way.
- */
-export function errorOfDownload(error: unknown): unknown {
-  return error instanceof CompanionError ? error : new Error((error as Error).message);
-}
 
 /**
  * The key of a refusal. A bad snapshot is refused by its own identity, so that a thousand bad files

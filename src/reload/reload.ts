@@ -7,10 +7,10 @@ import type { Build, BuildResult } from './build.js';
 import type { Cell, GenerationParts } from './current.js';
 import {
   type Before,
+  CompanionError,
   candidatesOf,
   type Decision,
   decide,
-  errorOfDownload,
   HeldBack,
   type Refusal,
   refusalKey,
@@ -22,6 +22,9 @@ import type { ReloadStats } from './stats.js';
 
 /** Serves a snapshot from now on; resolves when all threads do. Rejects where it cannot yet. */
 export type Serve = (parts: GenerationParts) => Promise<void>;
+
+/** What somebody asks for who has the snapshot looked at. */
+export type Order = 'retry' | 'accept';
 
 export interface ReloadOptions extends Leniency {
   readonly current: Cell;
@@ -91,15 +94,14 @@ export class Reloader {
   }
 
   /**
-   * Loads what is newer. With an `accept` somebody asks, who need not wait for the next try of what
-   * failed; a true one tries bad files again, too, and takes a snapshot that shrank. Resolves when
-   * what can be served is.
+   * Loads what is newer. By an `order` of somebody, downloads that were refused are tried again at
+   * once; `accept` does so with files, too, and takes a snapshot that shrank. Resolves when what can
+   * be served is.
    */
-  look(accept?: boolean): Promise<void> {
-    if (accept) this.#isAccepting = true;
-    const { refused } = this.#before;
-    for (const [key, { retryAt }] of accept === undefined ? [] : refused)
-      if (accept || retryAt < Number.POSITIVE_INFINITY) refused.delete(key);
+  look(order?: Order): Promise<void> {
+    if (order === 'accept') this.#isAccepting = true;
+    const isRemote = order === 'retry' && this.#options.source.isRemote;
+    if (order === 'accept' || isRemote) this.#before.refused.clear();
     this.#isAsked = true;
     this.#bell.abort();
     this.#running ??= this.#run();
@@ -240,7 +242,10 @@ export class Reloader {
       return result;
     } catch (error) {
       if ((await state()) !== 'same') throw OVERTAKEN;
-      throw source.isRemote ? errorOfDownload(error) : error;
+      // bytes may have been damaged on their way
+      if (!source.isRemote || error instanceof CompanionError) throw error;
+      const cause = error instanceof InputError ? error : undefined;
+      throw new Error((error as Error).message, { cause });
     } finally {
       await opened?.close?.().catch(() => {});
       current.tell({ building: undefined });

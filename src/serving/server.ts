@@ -14,7 +14,7 @@ import { PostStats } from '../posts/posts.js';
 import { followTokens } from '../posts/tokens/file.js';
 import { createBuilder } from '../reload/build.js';
 import { Cell, pointsServed } from '../reload/current.js';
-import { Reloader } from '../reload/reload.js';
+import { type Order, Reloader } from '../reload/reload.js';
 import { openAddressSource } from '../reload/source/address.js';
 import { openLocalSource } from '../reload/source/local.js';
 import { isAddress, type Source } from '../reload/source/source.js';
@@ -38,8 +38,8 @@ export interface RunningServer {
     readonly address: string;
     readonly operations?: string;
   };
-  /** Looks for a new snapshot; `accept` takes one that shrank. */
-  look(accept: boolean): void;
+  /** Looks for a new snapshot. */
+  look(order: Order): void;
   /** Finishes what is under way; the process is to end then. */
   close(): Promise<void>;
 }
@@ -136,7 +136,7 @@ async function start(
   const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
-    look: (accept) => void reloader.look(accept),
+    look: (order) => void reloader.look(order),
     async close() {
       current.tell({ leaving: true });
       await delay(settings.drainDelay);
@@ -205,7 +205,7 @@ async function makeWeb(
     read: (after, limit) => journal!.read(after, limit),
     ask: (question) => lanes.ask(question),
     step: (step) => lanes.step(step),
-    reload: (accept) => reloader.look(accept),
+    reload: (accept) => reloader.look(accept ? 'accept' : 'retry'),
     metrics: metrics.text,
   };
   const web = await createWeb(start, current, service, log);

@@ -1,7 +1,14 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { InputError } from '../../src/model/quote.js';
 import { createBuilder } from '../../src/reload/build.js';
-import { type Decision, decide, type Look, type Refusal } from '../../src/reload/decide.js';
+import {
+  type Decision,
+  decide,
+  type Look,
+  type Refusal,
+  refusalOf,
+} from '../../src/reload/decide.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, failure, makeFile, makeFolder, test, until } from '../support/uvu.js';
@@ -234,6 +241,21 @@ test('a snapshot that could not be looked at when it was read is read again', as
   assert.equal(served(), [2, countOf(2)]);
   assert.is(current.stale, undefined);
   assert.equal(outcomes, ['loaded', 'abandoned', 'failed', 'loaded']);
+});
+
+test('a download whose content is refused is made ten times, other failures are tried for ever', () => {
+  const content = new Error('bad', { cause: new InputError('bad') });
+  for (const [error, last] of [
+    [content, 10],
+    [new Error('the server answers 500'), Number.POSITIVE_INFINITY],
+    [new InputError('bad'), 1],
+  ] as const) {
+    let refusal: Refusal | undefined;
+    for (let tries = 1; tries <= 20; tries++) {
+      refusal = refusalOf('one', error, refusal, 1_000);
+      assert.is(refusal.retryAt === Number.POSITIVE_INFINITY, tries >= last, `${error}, ${tries}`);
+    }
+  }
 });
 
 test.run();

@@ -17,7 +17,7 @@ test('a snapshot without points is refused unless that is allowed', async () => 
   writeFileSync(path, markedLines(1));
   const { current, look } = await startReloading({ path, maxShrink: 1 });
   replaceFile(path, '[]');
-  await look(true);
+  await look('accept');
   assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
   assert.is(current.generation.count, countOf(1));
   const allowed = await startReloading({ path, allowEmpty: true });

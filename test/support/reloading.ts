@@ -4,7 +4,7 @@ import { stretchOf } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { Cell, type Current, createGeneration, type Generation } from '../../src/reload/current.js';
-import { Reloader, type ReloadOptions } from '../../src/reload/reload.js';
+import { type Order, Reloader, type ReloadOptions } from '../../src/reload/reload.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
 import { closeLater, makeFile } from './folder.js';
@@ -17,7 +17,7 @@ export interface Reloading {
   end(): Promise<void>;
   readonly path: string;
   /** Looks at the file; resolves when the reloader has nothing left to do. */
-  look(accept?: boolean): Promise<void>;
+  look(order?: Order): Promise<void>;
   /** Replaces the file by a marked snapshot or other content, and looks. */
   put(content: number | string | Uint8Array): Promise<void>;
   /** The outcome of each look, the first load included. */
@@ -100,7 +100,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     reloader,
     end,
     path,
-    look: (accept) => reloader.look(accept),
+    look: (order) => reloader.look(order),
     put(content) {
       replaceFile(path, typeof content === 'number' ? markedLines(content) : content);
       return reloader.look();

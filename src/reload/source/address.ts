@@ -58,7 +58,8 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         return { path, checksum, exportedAt: file.modifiedAt, state, close };
       } catch (error) {
         await close();
-        throw error;
+        // what a server refuses now it may give later, unlike what is wrong in a file
+        throw error instanceof InputError ? new Error(error.message) : error;
       }
     },
     watch(onChange) {
@@ -133,9 +134,6 @@ const MOST_CHANGES = 5;
 interface WebFile extends RemoteFile {
   /** Its ETag or else its Last-Modified. */
   readonly tag: string;
-}
-
-interface Version extends Pick<WebFile, 'tag' | 'own' | 'modifiedAt'> {
   readonly etag: string | null;
 }
 
@@ -156,7 +154,7 @@ function webStore(address: string): Store {
   url.password = '';
   const checksumUrl = new URL(url);
   checksumUrl.pathname += CHECKSUM_SUFFIX;
-  let last: Version | undefined;
+  let last: WebFile | undefined;
   /** Looks in a row that found another file than the one before. */
   let changes = 0;
 
@@ -169,9 +167,10 @@ function webStore(address: string): Store {
     if (last?.etag === null) {
       // If-Modified-Since would hide an older file that took its place
       const answer = await get(url, signal, {}, 'HEAD');
-      if (answer.ok && answer.headers.has('Last-Modified')) return answer;
+      const isTold = ['Last-Modified', 'Content-Length'].every((one) => answer.headers.has(one));
+      if (answer.ok && isTold) return answer;
     }
-    // HEAD is refused where addresses are signed for GET; the body is asked for again
+    // HEAD may be refused, such as where addresses are signed for GET; the body is asked for again
     const answer = await get(url, signal, last?.etag ? { 'If-None-Match': last.etag } : {});
     await answer.body?.cancel();
     return answer;
@@ -198,14 +197,13 @@ function webStore(address: string): Store {
       const before = last?.own;
       if (response.status !== 304 || last === undefined) {
         if (!response.ok) throw refusal(name, response);
-        last = versionOf(name, response);
+        last = fileOf(name, response);
       }
       changes = last.own === before ? 0 : changes + 1;
       if (changes > MOST_CHANGES)
         throw new InputError(`${name}: each answer has another ETag or Last-Modified`);
       const text = await checksum(signal);
-      const { tag, own, modifiedAt } = last;
-      const file: WebFile = { path: name, own: `${own}+${text ?? ''}`, modifiedAt, tag };
+      const file: WebFile = { ...last, own: `${last.own}+${text ?? ''}` };
       return [text === undefined ? file : { ...file, checksum: async () => text }];
     },
 
@@ -216,7 +214,7 @@ function webStore(address: string): Store {
       const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag } : undefined;
       const response = await get(url, signal, part);
       const { ok, status, headers, body } = response;
-      const isSame = ok && versionOf(name, response).tag === tag;
+      const isSame = ok && fileOf(name, response).tag === tag;
       if (!isSame || body === null) {
         await body?.cancel();
         // 416: the file is shorter now than what was read of it
@@ -248,12 +246,12 @@ function refusal(name: string, { status, statusText }: Response): Error {
   return ABSENT.has(status) ? new InputError(message) : new Error(message);
 }
 
-function versionOf(name: string, { headers }: Response): Version {
+function fileOf(name: string, { headers }: Response): WebFile {
   const [etag, modified] = [headers.get('ETag'), headers.get('Last-Modified')];
   const tag = etag ?? modified;
   if (tag !== null) {
     const own = etag ?? `${tag} ${headers.get('Content-Length')}`;
-    return { tag, etag, own, modifiedAt: Date.parse(modified ?? '') || Date.now() };
+    return { path: name, own, tag, etag, modifiedAt: Date.parse(modified ?? '') || Date.now() };
   }
   throw new InputError(
     `${name}: the server names neither ETag nor Last-Modified, which tell a new snapshot`,

@@ -97,12 +97,12 @@ test('bytes damaged on their way are fetched again under the same ETag: later, o
     if (retryMs > 50) {
       await look();
       assert.is(builds.begun, 2, 'not at each look');
-      await look(false);
+      await look('retry');
     }
     await until('it was read again', () => builds.begun > 2);
     assert.is(errors().length, 1, 'is told once');
     origin.content = whole;
-    if (retryMs > 50) await look(false);
+    if (retryMs > 50) await look('retry');
     await until('it is served', () => served()[0] === 2);
   }
 });
