@@ -34,8 +34,8 @@ const FOUND = 1;
  * exit code of diff(1), 1 where points differ. The first file is read once, `heldBytes` of records
  * at a time, and the second one for each such part, then once more for what came or changed, which
  * is known by two bytes a point. What went is told in the order of the first file, then what came
- * or changed in that of the second. Throws an InputError where a file is broken or the second one
- * changes meanwhile, and the reason of the signal.
+ * or changed in that of the second. Throws an InputError, maybe behind lines, where a file is broken
+ * or the second one changes meanwhile, and the reason of the signal.
  */
 export async function diff(
   first: string,
