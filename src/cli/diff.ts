@@ -62,8 +62,9 @@ export async function diff(
       ({ id, record }, row) => {
         const was = part.take(id);
         if (was === undefined) return;
-        marks.set(row, markOf(was, record));
-        if (marks.get(row) !== FOUND) differences.extend(was);
+        const mark = markOf(was, record);
+        marks.set(row, mark);
+        if (mark !== FOUND) differences.extend(was);
       },
       ({ id }) => id.some((one) => part.has(one)),
     );

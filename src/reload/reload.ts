@@ -100,8 +100,8 @@ export class Reloader {
    */
   look(order?: Order): Promise<void> {
     if (order === 'accept') this.#isAccepting = true;
-    const isRemote = order === 'retry' && this.#options.source.isRemote;
-    if (order === 'accept' || isRemote) this.#before.refused.clear();
+    const { isRemote } = this.#options.source;
+    if (order === 'accept' || (order === 'retry' && isRemote)) this.#before.refused.clear();
     this.#isAsked = true;
     this.#bell.abort();
     this.#running ??= this.#run();

@@ -155,13 +155,14 @@ export function createStages(longestMs: number = LONGEST_MS): (ask: Ask) => void
     const all = waiting;
     waiting = [];
     let made: (Send | undefined)[] = [];
-    since = performance.now();
+    // not `since`: requests may come while others are worked on
+    let from = performance.now();
     for (const [i, ask] of all.entries()) {
       made.push(ask());
-      if (i < all.length - 1 && performance.now() - since <= longestMs) continue;
+      if (i < all.length - 1 && performance.now() - from <= longestMs) continue;
       for (const send of made) send?.();
       made = [];
-      since = performance.now();
+      from = performance.now();
     }
   }
 
