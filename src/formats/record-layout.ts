@@ -84,6 +84,10 @@ export class UnstoredRecord {
     this.length = headBytes(this.#flags) + free + numbers + timeBytes(this.#flags);
   }
 
+  get hasSameTimes(): boolean {
+    return (this.#flags & SAME_TIMES) !== 0;
+  }
+
   get renderedLength(): number {
     return this.length + MORE[this.#flags]!;
   }

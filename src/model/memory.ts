@@ -63,7 +63,11 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView
 
 /** Joins parts in memory of their own, which can be transferred to another thread. */
 export function joinedBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = Buffer.concat(parts);
-  // small buffers share their memory with others
-  return bytes.buffer.byteLength === bytes.length ? bytes : new Uint8Array(bytes);
+  return ownedBytes(Buffer.concat(parts));
+}
+
+/** The bytes themselves, or a copy where they share their memory with others, as small buffers do. */
+export function ownedBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const isOwner = bytes.buffer.byteLength === bytes.byteLength;
+  return isOwner ? (bytes as Uint8Array<ArrayBuffer>) : new Uint8Array(bytes);
 }

@@ -14,6 +14,8 @@ const SHAPE =
 /** What stands between the numbers of the API's timestamps, but for the sign of the offset. */
 const MARKS = '--T::.:';
 const MARK_PLACES = [4, 7, 10, 13, 16, 19, 29] as const;
+/** An integer: with a NaN the arithmetic of times would be that of floats. */
+const NO_DIGITS = -1e6;
 export const DATE: RegExp = /^\d{4}-\d\d-\d\d$/;
 
 /** The last one read: many records have `modified_at` = `created_at`. */
@@ -72,22 +74,25 @@ export function canonicalMicros(text: string, at: number): Microseconds {
   }
   const sign = text.charCodeAt(at + 26);
   if (sign !== 0x2b && sign !== 0x2d) return Number.NaN;
-  const year = digitsAt(text, at, 4);
-  const month = digitsAt(text, at + 5, 2);
-  const day = digitsAt(text, at + 8, 2);
-  const hour = digitsAt(text, at + 11, 2);
-  const minute = digitsAt(text, at + 14, 2);
-  const second = digitsAt(text, at + 17, 2);
-  const hours = digitsAt(text, at + 27, 2);
-  const minutes = digitsAt(text, at + 30, 2);
-  // NaN fails all comparisons
+  const year = twoDigits(text, at) * 100 + twoDigits(text, at + 2);
+  const month = twoDigits(text, at + 5);
+  const day = twoDigits(text, at + 8);
+  const hour = twoDigits(text, at + 11);
+  const minute = twoDigits(text, at + 14);
+  const second = twoDigits(text, at + 17);
+  const hundredths = twoDigits(text, at + 20) * 100 + twoDigits(text, at + 22);
+  const micros = hundredths * 100 + twoDigits(text, at + 24);
+  const hours = twoDigits(text, at + 27);
+  const minutes = twoDigits(text, at + 30);
   const isDate =
     year >= 1 && month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
-  const isTime = hour <= 23 && minute <= 59 && second <= 59 && hours <= 23 && minutes <= 59;
-  if (!isDate || !isTime) return Number.NaN;
+  const isTime =
+    hour >= 0 && hour <= 23 && minute >= 0 && minute <= 59 && second >= 0 && second <= 59;
+  const isOffset = hours >= 0 && hours <= 23 && minutes >= 0 && minutes <= 59;
+  if (!isDate || !isTime || !isOffset || micros < 0) return Number.NaN;
   const local = daysSinceEpoch(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
   const offset = (sign === 0x2d ? -1 : 1) * (hours * 3600 + minutes * 60);
-  return (local - offset) * 1e6 + digitsAt(text, at + 20, 6);
+  return (local - offset) * 1e6 + micros;
 }
 
 /**
@@ -161,14 +166,10 @@ function sixDigits(fraction: string | undefined): string {
   return (fraction ?? '').slice(0, 6).padEnd(6, '0');
 }
 
-/** Reads `count` digits; NaN where a character is none. */
-function digitsAt(text: string, from: number, count: number): number {
-  let value = 0;
-  for (let i = from; i < from + count; i++) {
-    const digit = text.charCodeAt(i) - 0x30;
-    value = digit >= 0 && digit <= 9 ? value * 10 + digit : Number.NaN;
-  }
-  return value;
+/** Reads two digits; where there are none, {@link NO_DIGITS}, which makes sums with others negative. */
+function twoDigits(text: string, at: number): number {
+  const [ten, one] = [text.charCodeAt(at) - 0x30, text.charCodeAt(at + 1) - 0x30];
+  return ten >= 0 && ten <= 9 && one >= 0 && one <= 9 ? ten * 10 + one : NO_DIGITS;
 }
 
 function daysInMonth(year: number, month: number): number {

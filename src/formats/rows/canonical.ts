@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { RECORD_KEYS, type RecordKey, type RecordTexts } from '../../model/point.js';
 import { CANONICAL_BYTES, canonicalMicros } from '../../model/timestamp.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
 import { MAX_RECORD_BYTES, type PointColumns } from '../block.js';
 import { UnstoredRecord } from '../record-layout.js';
 
@@ -100,14 +101,31 @@ export class RenderedPoint implements PointColumns {
   /** The times begin at places `createdAt` and `modifiedAt` of `text`. */
   constructor(texts: RecordTexts, text: string, createdAt: number, modifiedAt: number) {
     this.record = new UnstoredRecord(texts);
-    this.id = Number(texts.id);
-    this.lat = Number(texts.lat);
-    this.lon = Number(texts.lon);
+    this.id = readDigits(texts.id);
+    this.lat = readDegrees(texts.lat);
+    this.lon = readDegrees(texts.lon);
     // read in `text`, which takes half as long as out of a substring
     this.createdAt = canonicalMicros(text, createdAt);
-    this.modifiedAt =
-      texts.createdAt === texts.modifiedAt ? this.createdAt : canonicalMicros(text, modifiedAt);
+    this.modifiedAt = this.record.hasSameTimes
+      ? this.createdAt
+      : canonicalMicros(text, modifiedAt);
   }
+}
+
+/** Reads digits, and passes over a minus and a point; in half the time of `Number`. */
+function readDigits(text: string): number {
+  let number = 0;
+  for (let i = 0; i < text.length; i++) {
+    const digit = text.charCodeAt(i) - 0x30;
+    if (digit >= 0) number = number * 10 + digit;
+  }
+  return number;
+}
+
+/** Exact, as a whole number below 2^53 that is divided once. */
+function readDegrees(text: string): number {
+  const degrees = readDigits(text) / UNITS_PER_DEGREE;
+  return text.startsWith('-') ? -degrees : degrees;
 }
 
 /** The point of texts in the right form; undefined where one is out of range. */
@@ -119,7 +137,7 @@ export function takeTexts(
     point.record.renderedLength <= MAX_RECORD_BYTES &&
     point.id > 0 &&
     Number.isSafeInteger(point.id) &&
-    Number.isSafeInteger(Number(given[0].createdBy)) &&
+    Number.isSafeInteger(readDigits(given[0].createdBy)) &&
     Math.abs(point.lat) <= 90 &&
     Math.abs(point.lon) <= 180 &&
     Number.isSafeInteger(point.createdAt) &&

@@ -24,6 +24,8 @@ import {
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const QUOTE = 0x22;
+/** V8 keeps strings of more than 128 KiB in pages of their own, which are mapped for each. */
+const TEXT_BYTES = 64 * 1024;
 /** Stands before each text of a GeoJSON text sequence, whose texts may have several lines. */
 export const RECORD_SEPARATOR = 0x1e;
 
@@ -39,8 +41,10 @@ export class LineSplitter {
   /** Ends a line: a line feed, or a record separator where the file begins with one. */
   #end: number | undefined;
   #chunk: Uint8Array = new Uint8Array(0);
-  /** The chunk, a character a byte, once a line may have the form. */
-  #text: string | undefined;
+  /** Lines of the chunk that may have the form, a character a byte, and where they stand. */
+  #text = '';
+  #textStart = 0;
+  #textEnd = 0;
   #at = 0;
   #parts: Uint8Array[] = [];
   #size = 0;
@@ -58,7 +62,7 @@ export class LineSplitter {
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
-    this.#text = undefined;
+    this.#textEnd = 0;
     this.#at = 0;
     if (chunk.length === 0) return;
     this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
@@ -82,13 +86,22 @@ export class LineSplitter {
   /** The point of the next line, where the chunk has the whole line and it has the form. */
   nextRendered(): RenderedPoint | undefined {
     if (this.form === undefined || this.#size > 0 || this.#end !== LINE_FEED) return undefined;
-    this.#text ??= latin1(this.#chunk, Number.POSITIVE_INFINITY);
-    const end = this.#text.indexOf('\n', this.#at);
-    const point = end < 0 ? undefined : readText(this.form, this.#text, this.#at, end);
+    if (this.#at >= this.#textEnd) this.#takeText();
+    const from = this.#at - this.#textStart;
+    const end = this.#text.indexOf('\n', from);
+    const point = end < 0 ? undefined : readText(this.form, this.#text, from, end);
     if (point === undefined) return undefined;
-    this.#at = end + 1;
+    this.#at = this.#textStart + end + 1;
     this.place += 1;
     return point;
+  }
+
+  /** Takes the next lines as text; none where one alone is too long, or they are no UTF-8. */
+  #takeText(): void {
+    const end = this.#chunk.lastIndexOf(LINE_FEED, this.#at + TEXT_BYTES) + 1;
+    this.#text = end > this.#at ? latin1(this.#chunk.subarray(this.#at, end), TEXT_BYTES + 1) : '';
+    this.#textStart = this.#at;
+    this.#textEnd = Math.max(end, this.#at);
   }
 
   /** The last line, where it has no line end. */

@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { type Offer, startThread } from '../../model/calls.js';
-import { joinedBytes } from '../../model/memory.js';
+import { ownedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { JSON_FORM } from './canonical.js';
 import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
@@ -56,7 +56,7 @@ export async function* readParts<Part extends readonly unknown[], Read>(
 
 /**
  * Reads lines in threads, some `batchBytes` at a time; the pieces come in the order of the file.
- * `zone` is the name of the time zone of times without an offset.
+ * Gives the memory of the chunks away. `zone` is the name of the time zone of times without an offset.
  */
 export async function* readInThreads(
   chunks: AsyncIterable<Uint8Array>,
@@ -65,9 +65,9 @@ export async function* readInThreads(
   batchBytes: number = BATCH_BYTES,
 ): AsyncGenerator<Piece> {
   const batches = readParts(batchesOf(chunks, batchBytes), threads, () =>
-    startThread<Reading>('read', import.meta.url, zone, (_, [bytes]: [Uint8Array]) => [
-      bytes.buffer as ArrayBuffer,
-    ]),
+    startThread<Reading>('read', import.meta.url, zone, (_, [chunks]: [Uint8Array[]]) =>
+      chunks.map(({ buffer }) => buffer as ArrayBuffer),
+    ),
   );
   let lines = 0;
   for await (const { growth, ...piece } of batches) {
@@ -84,23 +84,23 @@ function movedBy(lines: number, piece: Piece): Piece {
   };
 }
 
-type Batch = readonly [bytes: Uint8Array, isFirst: boolean];
+type Batch = readonly [chunks: readonly Uint8Array[], isFirst: boolean];
 
 /**
- * Batches of whole lines, or of texts behind record separators, in memory that can be given away.
- * The middle of a line that is too long is dropped.
+ * Batches of whole lines, or of texts behind record separators, each in memory of its own. The middle of a line that is too long is dropped.
  */
 async function* batchesOf(
   chunks: AsyncIterable<Uint8Array>,
   batchBytes: number,
 ): AsyncGenerator<Batch> {
   let isFirst = true;
-  let parts: Uint8Array[] = [];
+  let batch: Uint8Array[] = [];
   let size = 0;
   // bytes of the last line, which has not ended, and the byte that ends a line
   let open = 0;
   let end: number | undefined;
-  for await (const chunk of chunks) {
+  for await (const given of chunks) {
+    const chunk = ownedBytes(given);
     end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
     const last = chunk.lastIndexOf(end);
     if (last === -1 && open > MAX_RAW_BYTES) continue;
@@ -108,17 +108,17 @@ async function* batchesOf(
     const cut = last + (end === LINE_FEED ? 1 : 0);
     let rest = chunk;
     if (cut > 0 && size + cut >= batchBytes) {
-      yield [joinedBytes([...parts, chunk.subarray(0, cut)]), isFirst];
+      rest = new Uint8Array(chunk.subarray(cut));
+      yield [[...batch, chunk.subarray(0, cut)], isFirst];
       isFirst = false;
-      rest = chunk.subarray(cut);
-      parts = [];
+      batch = [];
       size = 0;
     }
-    parts.push(rest);
+    batch.push(rest);
     size += rest.length;
     open = last === -1 ? open + chunk.length : chunk.length - cut;
   }
-  if (size > 0) yield [joinedBytes(parts), isFirst];
+  if (size > 0) yield [batch, isFirst];
 }
 
 type Reading = PartReader<Batch, ReadBatch>;
@@ -127,11 +127,11 @@ type Reading = PartReader<Batch, ReadBatch>;
 export async function offer(zone: string): Promise<Offer> {
   const builder = new PieceBuilder(await openTimeZone(zone));
 
-  function read(bytes: Uint8Array, isFirst: boolean): ReadBatch {
+  function read(chunks: readonly Uint8Array[], isFirst: boolean): ReadBatch {
     // only the first line of a file may have a byte order mark
     const lines = new LineSplitter(isFirst ? 1 : 2, JSON_FORM);
     const add = (row: Row): void => builder.add(row);
-    readChunk(lines, bytes, add);
+    for (const chunk of chunks) readChunk(lines, chunk, add);
     const last = lines.last();
     const row = last && readLine(last);
     if (row !== undefined) add(row);
