@@ -15,49 +15,75 @@ const ZERO = 0x30;
 /** Reads the attributes of stored records, which stand end to end; some 200 ns a record. */
 export function attributesOf(records: Uint8Array, length: Uint32Array): AttributeColumns {
   const bytes = Buffer.from(records.buffer, records.byteOffset, records.byteLength);
-  const count = length.length;
-  const [statuses, tagTexts] = [new TextNumbers(), new TextNumbers()];
-  const status = new Uint32Array(count);
-  const flags = new Uint8Array(count);
-  const createdBy = new Float64Array(count).fill(-1);
-  const tagCounts = new Uint32Array(count);
-  const tags: number[] = [];
-  const members = new Members();
-  const { starts, ends } = members;
+  const attributes = new Attributes(bytes, length.length);
   let start = 0;
-  for (let i = 0; i < count; i++) {
-    members.find(bytes, start);
-    start += length[i]!;
-    const before = tags.length;
-    if (members.has(TAGS)) addTags(bytes, starts[TAGS]!, ends[TAGS]!, tagTexts, tags);
-    status[i] = statuses.add(bytes, starts[STATUS]!, ends[STATUS]!);
-    const hasImage = members.has(IMAGE_MEMBER);
-    flags[i] = (members.isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
-    if (members.has(CREATED_BY)) {
-      createdBy[i] = readDigits(bytes, starts[CREATED_BY]!, ends[CREATED_BY]!);
-    }
-    tagCounts[i] = tags.length - before;
+  for (const size of length) {
+    attributes.add(start);
+    start += size;
   }
-  return {
-    ...{ status, flags, createdBy, tagCounts },
-    statusTexts: statuses.keys().map(utf8),
-    tagTexts: tagTexts.keys().map(utf8),
-    tags: Uint32Array.from(tags),
-  };
+  return attributes.columns();
 }
 
-/** Adds the numbers of the tags in bytes `from` to `to - 1`, up to the first that is no text. */
-function addTags(
-  bytes: Uint8Array,
-  from: number,
-  to: number,
-  texts: TextNumbers,
-  tags: number[],
-): void {
-  for (let at = from; at < to && bytes[at] === QUOTE; at++) {
-    const start = at + 1;
-    for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
-    tags.push(texts.add(bytes, start, Math.min(at++, to)));
+/** With a method for a record: V8 would compile a loop with all of it several times. */
+class Attributes {
+  readonly #bytes: Buffer;
+  readonly #statuses = new TextNumbers();
+  readonly #tagTexts = new TextNumbers();
+  readonly #status: Uint32Array;
+  readonly #flags: Uint8Array;
+  readonly #createdBy: Float64Array;
+  readonly #tagCounts: Uint32Array;
+  readonly #tags: number[] = [];
+  readonly #members = new Members();
+  #count = 0;
+
+  constructor(bytes: Buffer, count: number) {
+    this.#bytes = bytes;
+    this.#status = new Uint32Array(count);
+    this.#flags = new Uint8Array(count);
+    this.#createdBy = new Float64Array(count).fill(-1);
+    this.#tagCounts = new Uint32Array(count);
+  }
+
+  /** Adds the record that begins at byte `start`. */
+  add(start: number): void {
+    const bytes = this.#bytes;
+    const members = this.#members;
+    const { starts, ends } = members;
+    members.find(bytes, start);
+    const i = this.#count++;
+    if (members.has(TAGS)) this.#tagCounts[i] = this.#addTags(starts[TAGS]!, ends[TAGS]!);
+    this.#status[i] = this.#statuses.add(bytes, starts[STATUS]!, ends[STATUS]!);
+    const hasImage = members.has(IMAGE_MEMBER);
+    this.#flags[i] = (members.isProcessed ? PROCESSED : 0) | (hasImage ? IMAGE : 0);
+    if (members.has(CREATED_BY)) {
+      this.#createdBy[i] = readDigits(bytes, starts[CREATED_BY]!, ends[CREATED_BY]!);
+    }
+  }
+
+  /** Adds the tags in bytes `from` to `to - 1`, up to the first that is no text; returns how many. */
+  #addTags(from: number, to: number): number {
+    const bytes = this.#bytes;
+    let count = 0;
+    for (let at = from; at < to && bytes[at] === QUOTE; at++) {
+      const start = at + 1;
+      for (at = start; at < to && bytes[at] !== QUOTE; at++) if (bytes[at] === BACKSLASH) at++;
+      this.#tags.push(this.#tagTexts.add(bytes, start, Math.min(at++, to)));
+      count++;
+    }
+    return count;
+  }
+
+  columns(): AttributeColumns {
+    return {
+      status: this.#status,
+      flags: this.#flags,
+      createdBy: this.#createdBy,
+      tagCounts: this.#tagCounts,
+      statusTexts: this.#statuses.keys().map(utf8),
+      tagTexts: this.#tagTexts.keys().map(utf8),
+      tags: Uint32Array.from(this.#tags),
+    };
   }
 }
 
