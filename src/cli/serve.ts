@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { version } from '../model/quote.js';
+import { createBuilder } from '../reload/build.js';
 import { connectionLimit } from '../serving/connections.js';
 import { Log } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
@@ -29,10 +30,12 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
   // as many as the supervisor counted: it may have seen other cores
   const workers = isSupervised ? sockets.length : 1;
   const connections = connectionLimit({ ...settings, workers });
+  // its thread starts meanwhile
+  const build = createBuilder(settings);
   // a supervisor does not load all this
   const { startServer } = await import('../serving/server.js');
   const limited = { ...settings, workers, maxConnections: connections };
-  const server = await startServer(limited, log, sockets);
+  const server = await startServer(limited, log, sockets, build);
   if (isSupervised) reportServing();
   logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
   const wanted = settings.maxConnections;

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
-import { isMainThread, parentPort, workerData } from 'node:worker_threads';
+import { isMainThread, parentPort } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
 import { buildDataset } from '../index/build-dataset.js';
@@ -13,10 +13,11 @@ import { CompanionError, isTransient } from './decide.js';
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
 
 if (!isMainThread) {
-  const request = workerData as BuildRequest;
-  if (request.unless !== undefined) stepBack();
   const say = (said: BuildReply | Parameters<Progress>): void => parentPort!.postMessage(said);
-  say(await run(request, (...progress) => say(progress)));
+  parentPort!.once('message', async (request: BuildRequest) => {
+    if (request.unless !== undefined) stepBack();
+    say(await run(request, (...progress) => say(progress)));
+  });
 }
 
 /** What the thread does; tests with many builds spare themselves the thread. */

@@ -42,10 +42,10 @@ export type Build = (task: BuildTask, onProgress?: Progress) => Promise<BuildRes
 
 export type Run = (request: BuildRequest, onProgress: Progress) => Promise<BuildReply>;
 
-/** Builds by `run`, in a thread of its own. */
+/** Builds by `run`, else in a thread of its own, the first of which starts at once. */
 export function createBuilder(
   { maxInvalid, timeZone = 'UTC', notifications }: BuildSettings,
-  run: Run = runInThread,
+  run: Run = createRunner(),
 ): Build {
   return async (task, onProgress = () => {}) => {
     const request = { name: task.path, ...task, maxInvalid, timeZone, notifications };
@@ -55,16 +55,28 @@ export function createBuilder(
   };
 }
 
-function runInThread(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const url = new URL('./build-thread.js', import.meta.url);
-  const worker = new Worker(url, { workerData: request });
-  return new Promise((resolve, reject) => {
-    worker.on('message', (said: BuildReply | Parameters<Progress>) => {
-      if (Array.isArray(said)) onProgress(...said);
-      else resolve(said);
+function createRunner(): Run {
+  let next: Worker | undefined = startThread();
+  return (request, onProgress) => {
+    const thread = next ?? startThread();
+    next = undefined;
+    thread.ref();
+    thread.postMessage(request);
+    return new Promise((resolve, reject) => {
+      thread.on('message', (said: BuildReply | Parameters<Progress>) => {
+        if (Array.isArray(said)) onProgress(...said);
+        else resolve(said);
+      });
+      // such as out of memory
+      thread.on('error', reject);
+      thread.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));
     });
-    // such as out of memory
-    worker.on('error', reject);
-    worker.on('exit', (code) => reject(new Error(`the build thread ended with code ${code}`)));
-  });
+  };
+}
+
+/** Starts a thread that waits for a request; nothing else waits for it meanwhile. */
+function startThread(): Worker {
+  const thread = new Worker(new URL('./build-thread.js', import.meta.url));
+  thread.unref();
+  return thread;
 }

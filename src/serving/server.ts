@@ -12,7 +12,7 @@ import { checkMediaFolder } from '../posts/media/folder.js';
 import { isDatabaseAddress } from '../posts/postgres-address.js';
 import { PostStats } from '../posts/posts.js';
 import { followTokens } from '../posts/tokens/file.js';
-import { createBuilder } from '../reload/build.js';
+import { type Build, createBuilder } from '../reload/build.js';
 import { Cell, pointsServed } from '../reload/current.js';
 import { type Order, Reloader } from '../reload/reload.js';
 import { openAddressSource } from '../reload/source/address.js';
@@ -53,10 +53,11 @@ export async function startServer(
   settings: ServeSettings,
   log: Logs,
   sockets: readonly number[],
+  build: Build = createBuilder(settings),
 ): Promise<RunningServer> {
   const opened: (() => Promise<unknown>)[] = [];
   try {
-    return await start(settings, log, sockets, opened);
+    return await start(settings, log, sockets, build, opened);
   } catch (error) {
     // what stays open would keep the process alive
     for (const close of opened.reverse()) await close();
@@ -69,6 +70,7 @@ async function start(
   settings: ServeSettings,
   log: Logs,
   sockets: readonly number[],
+  build: Build,
   opened: (() => Promise<unknown>)[],
 ): Promise<RunningServer> {
   const { logger } = log;
@@ -88,7 +90,7 @@ async function start(
     current,
     serve: intake.serve,
     source,
-    build: createBuilder(settings),
+    build,
     settleMs: settings.settle,
     maxShrink: settings.maxShrink,
     allowEmpty: settings.allowEmpty,

@@ -106,9 +106,7 @@ export class RenderedPoint implements PointColumns {
     this.lon = readDegrees(texts.lon);
     // read in `text`, which takes half as long as out of a substring
     this.createdAt = canonicalMicros(text, createdAt);
-    this.modifiedAt = this.record.hasSameTimes
-      ? this.createdAt
-      : canonicalMicros(text, modifiedAt);
+    this.modifiedAt = this.record.hasSameTimes ? this.createdAt : canonicalMicros(text, modifiedAt);
   }
 }
 
