@@ -63,19 +63,36 @@ testUnless(withoutGdal(), 'GDAL takes an export as the page shows', async () => 
 /** A Python that has what the table of files uses; `pip install` gets it. */
 const READERS = ['-c', 'import duckdb, geopandas, msgpack, pandas, pyarrow'] as const;
 
-testUnless(whyNot('python3', ...READERS), 'Python reads each file as the page shows', async () => {
+/** The calls of a column in the table of files, which are exported; and how many points they have. */
+async function readingFiles(column: 2 | 3): Promise<{ calls: string[]; count: number }> {
   const { count } = (await service.get('/rest/map_data_points/?page_size=1')).json<Envelope>();
-  const rows = [...section(PAGE, 'Files').matchAll(/^\| `(\w+)` +\| (.*?) \|/gm)];
+  const rows = [...section(PAGE, 'Files').matchAll(/^\| `(\w+)` +\| (.*?) \| (.*?) \|/gm)];
   assert.is(rows.length, 6);
-  let code = 'import duckdb, geopandas, msgpack, pandas\n';
-  for (const [, format, cell] of rows) {
-    writeFileSync(
-      join(home, `points.${format}`),
-      (await service.get(`/export/points.${format}`)).body,
-    );
-    for (const [, call] of cell!.matchAll(/`(.*?)`/g)) code += `print(len(${call}))\n`;
+  for (const [, format] of rows) {
+    const { body } = await service.get(`/export/points.${format}`);
+    writeFileSync(join(home, `points.${format}`), body);
   }
+  const calls = rows.flatMap((row) => [...row[column]!.matchAll(/`(.*?)`/g)]);
+  return { calls: calls.map(([, call]) => call!), count };
+}
+
+testUnless(whyNot('python3', ...READERS), 'Python reads each file as the page shows', async () => {
+  const { calls, count } = await readingFiles(2);
+  const shown = calls.map((call) => `print(len(${call}))\n`).join('');
+  const code = `import duckdb, geopandas, msgpack, pandas\n${shown}`;
   assert.is(await outputOf('python3', 'files.python', code), `${count}\n`.repeat(10));
+});
+
+/** An R that has what Debian packages of what the table uses. */
+const R_PACKAGES = ['-e', 'library(jsonlite); library(sf)'] as const;
+
+testUnless(whyNot('Rscript', ...R_PACKAGES), 'R reads files as the page shows', async () => {
+  const { calls, count } = await readingFiles(3);
+  const tried = calls.filter((call) => /^(?:read\.csv|jsonlite|sf)/.test(call));
+  assert.is(tried.length, 4);
+  const code = tried.map((call) => `cat('\\nrows', nrow(${call}), '\\n')\n`).join('');
+  const rows = (await outputOf('Rscript', 'files.R', code)).match(/^rows \d+/gm);
+  assert.equal(rows, Array(4).fill(`rows ${count}`));
 });
 
 const FOLLOWING = 'Everything, then what comes';
