@@ -1,7 +1,10 @@
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
+
+/** Memory to be transferred, or enclosed. */
+type Memory = ArrayBuffer | MessagePort;
 
 interface Port {
-  postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
+  postMessage(message: unknown, transfer: readonly Memory[]): void;
   on(event: 'message', hear: (message: Message) => void): unknown;
 }
 
@@ -9,7 +12,7 @@ interface Port {
 type Offered = Readonly<Record<string, (...given: never[]) => unknown>>;
 
 /** The memory to transfer with the arguments or the result of a call. */
-type MemoryOf = (name: string, value: never) => readonly ArrayBuffer[];
+type MemoryOf = (name: string, value: never) => readonly Memory[];
 
 /** What a module offers in a thread. */
 export type Offer = readonly [functions: Offered, memoryOf?: MemoryOf];
@@ -38,7 +41,7 @@ export class Calls<Theirs extends Offered> {
   #end: { readonly error: unknown } | undefined;
   #calls: Call[] = [];
   #replies: Reply[] = [];
-  #memory: ArrayBuffer[] = [];
+  #memory: Memory[] = [];
 
   constructor(port: Port, ours: Offered, memoryOf: MemoryOf = () => []) {
     this.#port = port;

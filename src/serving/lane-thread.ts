@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { createMake, type Make } from '../http/answer/question.js';
-import { answerInLane, LaneExports, memoryOf } from '../http/answer/slow-lane.js';
+import { createMake, type ExportPiece, type LanePage, type Make } from '../http/answer/question.js';
+import { answerInLane, LaneExports } from '../http/answer/slow-lane.js';
 import { createSite } from '../http/pages/site.js';
 import { createViews } from '../http/routes/resources.js';
 import { Calls } from '../model/calls.js';
@@ -35,4 +35,4 @@ const ours: OfLane = {
   step: (step) => exports.step(step, generation),
   drop: (number) => exports.drop(number, generation),
 };
-new Calls(parentPort!, ours, (_name, answer) => memoryOf(answer));
+new Calls(parentPort!, ours, (_name, answer: LanePage | ExportPiece) => [answer.body]);

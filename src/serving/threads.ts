@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Worker } from 'node:worker_threads';
+import { type MessagePort, Worker } from 'node:worker_threads';
 import type { ServeSettings } from '../cli/settings/values.js';
 import type { ExportPiece, LanePage } from '../http/answer/question.js';
-import { memoryOf } from '../http/answer/slow-lane.js';
 import type { MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import type { ThrottleMemory } from '../http/request/client.js';
 import { Calls } from '../model/calls.js';
-import { expectTransfers } from '../model/memory.js';
 import type { Tokens } from '../posts/tokens/file.js';
 import type { Follower, GenerationParts, Health } from '../reload/current.js';
 import type { ConnectionCounts } from './connections.js';
@@ -67,9 +65,8 @@ export function startThreads(
 ): Threads {
   let isClosing = false;
   // what the slow lane answers passes through this thread
-  if (sockets.length > 0) expectTransfers();
-  const memory = (name: string, value: LanePage | ExportPiece): readonly ArrayBuffer[] =>
-    name === 'ask' || name === 'step' ? memoryOf(value) : [];
+  const memory = (name: string, value: LanePage | ExportPiece): readonly MessagePort[] =>
+    name === 'ask' || name === 'step' ? [value.body] : [];
   const members = sockets.map((fd, index) => {
     const start: ThreadStart = { ...shared, thread: index + 1, fd };
     const thread = new Worker(new URL('./thread.js', import.meta.url), { workerData: start });

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { DeltaMatches } from '../../index/delta.js';
 import { type Hash, hashBytes } from '../../index/records.js';
 import type { Budget } from '../../model/budget.js';
@@ -59,7 +60,8 @@ export interface ExportBegin {
 
 export interface ExportPiece {
   readonly export: number;
-  readonly body: Uint8Array<ArrayBuffer>;
+  /** Encloses the bytes. */
+  readonly body: MessagePort;
   readonly isLast: boolean;
   readonly state: State;
   readonly generation: string;
@@ -68,7 +70,8 @@ export interface ExportPiece {
 export interface LanePage {
   /** The answers that the client may get: compressed, where it may be, then as it is. */
   readonly heads: readonly AnswerHead[];
-  readonly body: Uint8Array<ArrayBuffer>;
+  /** Encloses the bytes. */
+  readonly body: MessagePort;
   readonly work: QueryWork | undefined;
   /** May be newer than the state that was asked for. */
   readonly state: State;
@@ -150,7 +153,7 @@ export function matchBeside(
   return rows.length === 0 ? undefined : { delta: delta!, rows };
 }
 
-export interface Made extends LanePage {
+export interface Made extends Omit<LanePage, 'body'> {
   readonly body: Buffer<ArrayBuffer>;
 }
 

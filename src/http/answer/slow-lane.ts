@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { exportEncoder } from '../../exports/encoders.js';
 import { Export } from '../../exports/export-pieces.js';
 import { AT_ONCE, Budget } from '../../model/budget.js';
-import { sharedArray } from '../../model/memory.js';
+import { disclose, enclose, sharedArray } from '../../model/memory.js';
 import { inTime } from '../../model/turns.js';
 import { reclaimMemory } from '../../reload/background.js';
 import { createGeneration, type Generation, identityOf, type State } from '../../reload/current.js';
@@ -38,10 +38,12 @@ export async function askSlowLane(
   if (socket.destroyed) end();
   socket.on('close', end);
   try {
-    const made = await inTime(LONGEST_MS, lane.ask({ ...question, ended }), late);
-    // a buffer that comes from another thread is a plain array
-    const { buffer, byteOffset, byteLength } = made.body;
-    return { ...made, body: Buffer.from(buffer, byteOffset, byteLength) };
+    const asked = lane.ask({ ...question, ended }).then((page) => {
+      // a buffer that comes from another thread is a plain array
+      const { buffer, byteOffset, byteLength } = disclose(page.body);
+      return { ...page, body: Buffer.from(buffer, byteOffset, byteLength) };
+    });
+    return await inTime(LONGEST_MS, asked, late);
   } finally {
     socket.off('close', end);
   }
@@ -57,7 +59,8 @@ export function answerInLane(make: Make, question: PageQuestion, own: Generation
   const isSame = question.generation === identityOf(generation);
   const served = { generation, state: isSame ? question.state : generation.state() };
   const budget = new Budget(AT_ONCE, () => giveUpFor(question));
-  return make(question, served, { budget, memory: FRESH_MEMORY })!;
+  const made = make(question, served, { budget, memory: FRESH_MEMORY })!;
+  return { ...made, body: enclose(made.body) };
 }
 
 function giveUpFor(waited: Waited): void {
@@ -66,11 +69,6 @@ function giveUpFor(waited: Waited): void {
 
 export function isGivenUp({ ended }: Waited): boolean {
   return Atomics.load(ended, 0) !== 0;
-}
-
-/** Memory that moves to the thread that asked. */
-export function memoryOf({ body }: LanePage | ExportPiece): ArrayBuffer[] {
-  return [body.buffer];
 }
 
 interface UnderWay {
@@ -91,9 +89,10 @@ export class LaneExports {
         this.#all.get(number) ?? (step.begin && (await begin(step, step.begin, generation)));
       if (found === undefined) throw exportEnded();
       this.#all.set(number, found);
-      const { bytes: body, isLast } = found.file.next(step.bytes);
+      const { bytes, isLast } = found.file.next(step.bytes);
       if (isLast) this.drop(number, generation);
-      return { export: number, body, isLast, state: found.state, generation: found.generation };
+      const { state, generation: own } = found;
+      return { export: number, body: enclose(bytes), isLast, state, generation: own };
     } catch (error) {
       this.drop(number, generation);
       throw error;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { release, sharedArray } from '../../model/memory.js';
+import { disclose, release, sharedArray } from '../../model/memory.js';
 import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
@@ -79,6 +79,10 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
   };
 }
 
+interface Piece extends Omit<ExportPiece, 'body'> {
+  readonly body: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * A piece is made when the system has taken the last one, or earlier for a reader that keeps up.
  * `start` gets the state before the first piece. Throws as the slow lane rejects.
@@ -95,11 +99,11 @@ async function* piecesOf(
   response.once('close', end);
   let number: number | undefined;
 
-  async function next(bytes: number): Promise<ExportPiece> {
+  async function next(bytes: number): Promise<Piece> {
     const common = { client, ended, export: number, bytes };
     const piece = await slowLane.step(number === undefined ? { ...common, begin } : common);
     number = piece.isLast ? undefined : piece.export;
-    return piece;
+    return { ...piece, body: disclose(piece.body) };
   }
 
   try {
