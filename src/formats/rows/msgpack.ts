@@ -204,17 +204,17 @@ class ExportedMaps {
     this.#left = this.#head() - FIXMAP;
     // in the order of the keys
     const texts = {
-      id: this.#whole('id'),
-      status: this.#text('status'),
-      comment: this.#text('comment'),
-      image: this.#text('image'),
-      lat: this.#degrees('lat'),
-      lon: this.#degrees('lon'),
-      isProcessed: this.#flag('is_processed'),
-      createdBy: this.#whole('created_by'),
-      tags: this.#tags('tags'),
-      createdAt: this.#text('created_at'),
-      modifiedAt: this.#text('modified_at'),
+      id: this.#whole(NAMES.id),
+      status: this.#text(NAMES.status),
+      comment: this.#text(NAMES.comment),
+      image: this.#text(NAMES.image),
+      lat: this.#degrees(NAMES.lat),
+      lon: this.#degrees(NAMES.lon),
+      isProcessed: this.#flag(NAMES.is_processed),
+      createdBy: this.#whole(NAMES.created_by),
+      tags: this.#tags(NAMES.tags),
+      createdAt: this.#text(NAMES.created_at),
+      modifiedAt: this.#text(NAMES.modified_at),
     };
     const times = [texts.createdAt, texts.modifiedAt];
     if (this.#left !== 0 || texts.id === '' || texts.status === '') return undefined;
@@ -224,10 +224,10 @@ class ExportedMaps {
     return takeTexts(texts, this.#bytes, modifiedAt - between - CANONICAL_BYTES, modifiedAt);
   }
 
-  /** Whether the member is next, whose value comes then. */
-  #has(key: RecordKey): boolean {
-    if (!this.#bytes.startsWith(NAMES[key], this.end)) return false;
-    this.end += NAMES[key].length;
+  /** Whether a member of this name is next, whose value comes then. */
+  #has(name: string): boolean {
+    if (!this.#bytes.startsWith(name, this.end)) return false;
+    this.end += name.length;
     this.#left--;
     return true;
   }
@@ -253,8 +253,8 @@ class ExportedMaps {
   }
 
   /** A text as JSON has it between its quotes. */
-  #text(key: RecordKey): string {
-    if (!this.#has(key)) return '';
+  #text(name: string): string {
+    if (!this.#has(name)) return '';
     const text = this.#bytesOfText();
     if (PLAIN.test(text)) return text;
     const bytes = Buffer.from(text, 'latin1');
@@ -262,13 +262,13 @@ class ExportedMaps {
     return ESCAPED.test(text) ? textBytes(bytes.toString()) : text;
   }
 
-  #degrees(key: RecordKey): string {
-    const text = this.#has(key) ? this.#bytesOfText() : '';
+  #degrees(name: string): string {
+    const text = this.#has(name) ? this.#bytesOfText() : '';
     return DEGREES.test(text) ? text : this.#fail();
   }
 
-  #whole(key: RecordKey): string {
-    if (!this.#has(key)) return '';
+  #whole(name: string): string {
+    if (!this.#has(name)) return '';
     const head = this.#head();
     if (head < FIXMAP) return String(head);
     if (!(head >= UINT_8 && head <= UINT_64)) return this.#fail();
@@ -277,14 +277,14 @@ class ExportedMaps {
     return String(number);
   }
 
-  #flag(key: RecordKey): boolean {
-    const head = this.#has(key) ? this.#head() : Number.NaN;
+  #flag(name: string): boolean {
+    const head = this.#has(name) ? this.#head() : Number.NaN;
     if (head !== TRUE && head !== FALSE) this.#fail();
     return head === TRUE;
   }
 
-  #tags(key: RecordKey): string {
-    if (!this.#has(key)) return '';
+  #tags(name: string): string {
+    if (!this.#has(name)) return '';
     const count = this.#head() - FIXARRAY;
     if (!(count > 0 && count < 16)) return this.#fail();
     let tags = '';
