@@ -1,6 +1,6 @@
 import { TextNumbers } from '../formats/attributes.js';
 import type { AttributeColumns } from '../formats/block.js';
-import { release, sharedArray } from '../model/memory.js';
+import { release } from '../model/memory.js';
 import { IMAGE, PROCESSED } from '../model/units.js';
 import type { Row } from './order.js';
 import {
@@ -12,16 +12,23 @@ import {
   type Postings,
   type RowValues,
   sortTexts,
+  type TextAttribute,
 } from './postings.js';
+
+type TextKey = 'status' | 'tags' | 'createdBy';
 
 // the numbers of false and true
 const FLAGS = Uint32Array.of(0, 1);
 
 export class AttributeCollector {
   readonly #count: number;
-  readonly #statusTexts = new TextNumbers();
-  readonly #tagTexts = new TextNumbers();
-  readonly #userNumbers = new Map<number, number>([[NOBODY, 0]]);
+  readonly #texts = {
+    status: new TextNumbers(),
+    tags: new TextNumbers(),
+    createdBy: new TextNumbers(),
+  };
+  /** The number of the text of each user that was met: making the text takes longer. */
+  readonly #users = new Map<number, number>();
   readonly #status: Uint32Array;
   readonly #user: Uint32Array;
   readonly #flags: Uint8Array;
@@ -30,6 +37,7 @@ export class AttributeCollector {
 
   constructor(count: number) {
     this.#count = count;
+    this.#users.set(NOBODY, this.#texts.createdBy.addText(''));
     this.#status = new Uint32Array(count);
     this.#user = new Uint32Array(count);
     this.#flags = new Uint8Array(count);
@@ -38,8 +46,8 @@ export class AttributeCollector {
   /** Adds the points of a block: their rows are `first` and up, or `rowOf[first]` and up. */
   addColumns(columns: AttributeColumns, first: number, rowOf?: Uint32Array): void {
     const { flags, createdBy, tagCounts } = columns;
-    const statuses = columns.statusTexts.map((text) => this.#statusTexts.addText(text));
-    const tags = columns.tagTexts.map((text) => this.#tagTexts.addText(text));
+    const statuses = columns.statusTexts.map((text) => this.#texts.status.addText(text));
+    const tags = columns.tagTexts.map((text) => this.#texts.tags.addText(text));
     let tag = 0;
     for (let i = 0; i < flags.length; i++) {
       const row = rowOf === undefined ? first + i : rowOf[first + i]!;
@@ -53,59 +61,54 @@ export class AttributeCollector {
   }
 
   /** Continues attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. */
-  continueFrom({ status, tags, createdBy, isProcessed, hasImage }: Attributes, kept: Row): void {
-    const stay = (postings: Postings, numbers: Uint32Array): Kept => ({ postings, kept, numbers });
-    const users = Uint32Array.from(createdBy.users, (user) => this.#numberOfUser(user));
+  continueFrom(before: Attributes, kept: Row): void {
+    const stay = (key: TextKey): Kept => {
+      const { texts, postings } = before[key];
+      return { postings, kept, numbers: numbersOf(texts, this.#texts[key]) };
+    };
     this.#before = {
-      status: stay(status.postings, numbersOf(status.texts, this.#statusTexts)),
-      tags: stay(tags.postings, numbersOf(tags.texts, this.#tagTexts)),
-      createdBy: stay(createdBy.postings, users),
-      isProcessed: stay(isProcessed, FLAGS),
-      hasImage: stay(hasImage, FLAGS),
+      status: stay('status'),
+      tags: stay('tags'),
+      createdBy: stay('createdBy'),
+      isProcessed: { postings: before.isProcessed, kept, numbers: FLAGS },
+      hasImage: { postings: before.hasImage, kept, numbers: FLAGS },
     };
   }
 
   #numberOfUser(user: number): number {
     // most points have no user: number 0 saves a look into the map
     if (user === NOBODY) return 0;
-    let number = this.#userNumbers.get(user);
+    let number = this.#users.get(user);
     if (number === undefined) {
-      number = this.#userNumbers.size;
-      this.#userNumbers.set(user, number);
+      number = this.#texts.createdBy.addText(String(user));
+      this.#users.set(user, number);
     }
     return number;
   }
 
   finish(): Attributes {
     const count = this.#count;
-    const byRow = (values: RowValues['values']): RowValues => {
-      return { rows: undefined, values, length: count };
-    };
-    const flag = (bit: number): RowValues =>
-      byRow(this.#flags.map((flags) => ((flags & bit) === 0 ? 0 : 1)));
-    const status = sortTexts(this.#statusTexts.keys());
-    renumber(this.#status, count, status.places);
-    this.#tags.sort(count);
-    const tags = sortTexts(this.#tagTexts.keys());
-    renumber(this.#tags.values, this.#tags.length, tags.places);
-    const users = sharedArray(Float64Array, this.#userNumbers.size);
-    users.set([...this.#userNumbers.keys()]);
-    users.sort();
-    const places = new Uint32Array(users.length);
-    for (const [place, user] of users.entries()) places[this.#userNumbers.get(user)!] = place;
-    renumber(this.#user, count, places);
     const build = (key: keyof Attributes, now: Uint32Array, values: RowValues): Postings => {
       const before = this.#before?.[key];
       const numbers = before?.numbers.map((number) => now[number]!);
       return buildPostings(count, now.length, values, before && { ...before, numbers: numbers! });
     };
+    const buildText = (key: TextKey, values: RowValues): TextAttribute => {
+      const { texts, places } = sortTexts(this.#texts[key].keys());
+      const { values: numbers, length } = values;
+      for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
+      return { texts, postings: build(key, places, values) };
+    };
+    const byRow = (values: RowValues['values']): RowValues => {
+      return { rows: undefined, values, length: count };
+    };
+    const flag = (bit: number): RowValues =>
+      byRow(this.#flags.map((flags) => ((flags & bit) === 0 ? 0 : 1)));
+    this.#tags.sort(count);
     const attributes = {
-      status: {
-        texts: status.texts,
-        postings: build('status', status.places, byRow(this.#status)),
-      },
-      tags: { texts: tags.texts, postings: build('tags', tags.places, this.#tags) },
-      createdBy: { users, postings: build('createdBy', places, byRow(this.#user)) },
+      status: buildText('status', byRow(this.#status)),
+      tags: buildText('tags', this.#tags),
+      createdBy: buildText('createdBy', byRow(this.#user)),
       isProcessed: build('isProcessed', FLAGS, flag(PROCESSED)),
       hasImage: build('hasImage', FLAGS, flag(IMAGE)),
     };
@@ -128,10 +131,6 @@ export function collectAttributes(
     release(status, flags, createdBy, tagCounts, tags);
   }
   return collector.finish();
-}
-
-function renumber(numbers: Uint32Array, length: number, places: Uint32Array): void {
-  for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
 }
 
 class Tagged implements RowValues {

@@ -141,11 +141,8 @@ export const NOBODY = -1;
 export interface Attributes {
   readonly status: TextAttribute;
   readonly tags: TextAttribute;
-  readonly createdBy: {
-    /** Ascending; the first is {@link NOBODY}. */
-    readonly users: Float64Array;
-    readonly postings: Postings;
-  };
+  /** The digits of users, and an empty text for points without one. */
+  readonly createdBy: TextAttribute;
   /** Value 0 is false, 1 is true. */
   readonly isProcessed: Postings;
   readonly hasImage: Postings;

@@ -5,7 +5,6 @@ import {
   type Attributes,
   bitCount,
   bytesOf,
-  NOBODY,
   numberOf,
   type Postings,
   type RowSet,
@@ -72,17 +71,13 @@ function clausesOf(attributes: Attributes, filters: Filters): Clause[] {
   const clauses: Clause[] = [];
   if (statuses !== undefined) clauses.push(anyOf(attributes.status, statuses));
   if (tags !== undefined) clauses.push(anyOf(attributes.tags, tags));
+  if (createdBy !== undefined) {
+    const users = createdBy.map((user) => String(user ?? ''));
+    clauses.push(anyOf(attributes.createdBy, users));
+  }
   for (const tag of tagsAll ?? []) clauses.push(anyOf(attributes.tags, [tag]));
   if (isProcessed !== undefined) clauses.push(clauseOf(attributes.isProcessed, [+isProcessed]));
   if (hasImage !== undefined) clauses.push(clauseOf(attributes.hasImage, [+hasImage]));
-  if (createdBy !== undefined) {
-    const { users, postings } = attributes.createdBy;
-    const values = createdBy.map((user = NOBODY) => {
-      const value = lowerBound(users, user);
-      return users[value] === user ? value : -1;
-    });
-    clauses.push(clauseOf(postings, values));
-  }
   return clauses;
 }
 
