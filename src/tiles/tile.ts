@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Dataset } from '../index/dataset.js';
 import type { DeltaMatches } from '../index/delta.js';
 import { type Budget, inStretches } from '../model/budget.js';
-import type { Box, Filters } from '../model/query.js';
+import type { Filters } from '../model/query.js';
 import type { Matches } from '../query/common/matches.js';
 import type { Scratch } from '../query/common/scratch.js';
 import type { Engine, Hints } from '../query/engine.js';
@@ -35,15 +36,9 @@ export function makeTile(
 
 /** None for clusters without other filters: walking the tree is quicker than a search for a box. */
 function searched({ address, limit }: TileQuery, filters: Filters): Filters {
-  const { boxes } = filters;
-  if (limit !== undefined || address.z === 0 || boxes?.length !== 1) return filters;
-  // absent filters may be there as undefined
-  const asked = Object.values(filters).filter((one) => one !== undefined);
-  return asked.length === 1 && isSame(boxes[0]!, boxOf(address)) ? {} : filters;
-}
-
-function isSame(a: Box, b: Box): boolean {
-  return a.west === b.west && a.south === b.south && a.east === b.east && a.north === b.north;
+  const { boxes, ...others } = filters;
+  if (limit !== undefined || !isDeepStrictEqual(boxes, [boxOf(address)])) return filters;
+  return Object.values(others).every((one) => one === undefined) ? {} : filters;
 }
 
 /** At most `limit` points, and a layer with the number of points that were left out. */
