@@ -15,7 +15,7 @@ import { bitOf } from '../query/common/marks.js';
 import { markMatches } from '../query/common/matches.js';
 import { matchDelta } from '../query/delta-match.js';
 import { type Engine, orderOf } from '../query/engine.js';
-import { deltaKeys } from '../query/merged-page.js';
+import { keysOf } from '../query/merged-page.js';
 
 /** Begins a file of records with these keys, all where undefined. */
 export type BeginFile = (keys: readonly RecordKey[] | undefined) => FileEncoder;
@@ -122,6 +122,7 @@ class Walk {
   readonly #isDescending: boolean;
   /** Matches in the delta, in the order of the walk. */
   readonly #beside: Int32Array;
+  readonly #isBefore: (beside: DeltaRow, own: Row) => boolean = () => false;
   #step = 0;
   #besideStep = 0;
 
@@ -151,12 +152,14 @@ class Walk {
     this.#isDescending = isDescending;
     this.#beside = accepted?.rows.slice() ?? new Int32Array(0);
     if (order === undefined || accepted === undefined) return;
-    const { id } = accepted.delta;
-    const keys = deltaKeys(dataset, order, accepted.delta);
+    const keys = keysOf(dataset, order, accepted.delta);
+    const ids = keysOf(dataset, dataset.byId, accepted.delta);
     const sign = isDescending ? -1 : 1;
-    const compare = (a: number, b: number): number =>
-      sign * (keys[a]! - keys[b]! || id[a]! - id[b]!);
+    const compare = (a: DeltaRow, b: DeltaRow): number =>
+      sign * (keys.ofAccepted(a) - keys.ofAccepted(b) || ids.ofAccepted(a) - ids.ofAccepted(b));
     sortNumbers(this.#beside, compare, budget);
+    this.#isBefore = (beside, own) =>
+      sign * (keys.ofAccepted(beside) - keys.of(own) || ids.ofAccepted(beside) - ids.of(own)) < 0;
   }
 
   /**
@@ -196,15 +199,5 @@ class Walk {
     if (step >= count) return -1;
     const rank = this.#isDescending ? count - 1 - step : step;
     return this.#order === undefined ? rank : this.#order.rows[rank]!;
-  }
-
-  #isBefore(beside: DeltaRow, own: Row): boolean {
-    const [order, dataset, delta] = [this.#order, this.#dataset, this.#delta!];
-    if (order === undefined) return false;
-    const { byId } = dataset;
-    const difference =
-      deltaKeys(dataset, order, delta)[beside]! - order.keys[order.ranks[own]!]! ||
-      delta.id[beside]! - byId.keys[byId.ranks[own]!]!;
-    return this.#isDescending ? difference > 0 : difference < 0;
   }
 }

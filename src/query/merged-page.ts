@@ -101,19 +101,12 @@ export function takeMerged(
   });
 }
 
-/** The column of a delta with the keys of an order of the dataset. */
-export function deltaKeys(
-  { byId, byCreatedAt }: Dataset,
-  order: Order,
-  { id, createdAt, modifiedAt }: Delta,
-): Float64Array {
-  if (order === byId) return id;
-  return order === byCreatedAt ? createdAt : modifiedAt;
-}
-
-function keysOf(dataset: Dataset, order: Order, delta: Delta): Keys {
+/** The keys of an order of the dataset, and of the delta's column with the same ones. */
+export function keysOf({ byId, byCreatedAt }: Dataset, order: Order, delta: Delta): Keys {
   const { keys, ranks } = order;
-  const column = deltaKeys(dataset, order, delta);
+  const { id, createdAt, modifiedAt } = delta;
+  const others = order === byCreatedAt ? createdAt : modifiedAt;
+  const column = order === byId ? id : others;
   return {
     of: (row) => keys[ranks[row]!]!,
     ofAccepted: (row) => column[row]!,
