@@ -36,16 +36,9 @@ export interface PointBlock extends ColumnBlock {
   readonly records: Uint8Array;
 }
 
-type ColumnName = 'id' | 'lat' | 'lon' | 'createdAt' | 'modifiedAt' | 'length';
+export const COLUMN_NAMES = ['id', 'lat', 'lon', 'createdAt', 'modifiedAt', 'length'] as const;
 
-export const COLUMN_NAMES: readonly ColumnName[] = [
-  'id',
-  'lat',
-  'lon',
-  'createdAt',
-  'modifiedAt',
-  'length',
-];
+type ColumnName = (typeof COLUMN_NAMES)[number];
 
 export function blockOf(
   count: number,
