@@ -156,18 +156,6 @@ export async function exportJournal(
   print(`${nameOf(output)}: ${counted(posts.length, 'post')}; a snapshot that has them: ${given}`);
 }
 
-/** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
-export async function journaledPoints(
-  { watermark }: SnapshotReader,
-  journal: string,
-): Promise<JournaledPoints> {
-  const posted = await readPosts(journal);
-  // the sequence up to which the snapshot has posts of this journal
-  const { journal: name, sequence = 0 } = watermark ?? {};
-  const isOwn = name === posted.name && sequence <= posted.through;
-  return new JournaledPoints(journal, posted, isOwn ? sequence : 0);
-}
-
 /** Posts that are packed or exported beside the points of a snapshot. */
 export class JournaledPoints {
   readonly origin: string;
@@ -178,13 +166,14 @@ export class JournaledPoints {
   /** Of all posts. */
   readonly watermark: Watermark;
   readonly #posted: Posted;
+  /** The snapshot has posts of this journal up to this sequence. */
   readonly #known: number;
   readonly #postedIds: ReadonlySet<number>;
   readonly #created = new Map<number, Microseconds>();
   #nextId: number;
 
-  /** The snapshot has posts up to the sequence `known`. */
-  constructor(journal: string, posted: Posted, known: number) {
+  /** `had` is the watermark of the snapshot. */
+  constructor(journal: string, posted: Posted, had: Watermark | undefined) {
     this.#journal = shownName(journal);
     this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${this.#journal}`;
     this.latest = posted.posts.reduce(
@@ -193,7 +182,8 @@ export class JournaledPoints {
     );
     this.watermark = { journal: posted.name, sequence: posted.through };
     this.#posted = posted;
-    this.#known = known;
+    const isOwn = had?.journal === posted.name && had.sequence <= posted.through;
+    this.#known = isOwn ? had.sequence : 0;
     this.#postedIds = new Set(posted.posts.flatMap(({ id, movedFrom = id }) => [id, movedFrom]));
     this.#nextId = posted.nextId;
   }

@@ -51,13 +51,14 @@ export async function packSnapshot(
   await withInput(input, output, options, (path, name) => packFile(path, name, output, options));
 }
 
+/** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
 export async function postsBeside(
   reader: SnapshotReader,
   journal: string | undefined,
 ): Promise<JournaledPoints | undefined> {
   if (journal === undefined) return undefined;
-  const { journaledPoints } = await import('./journal-posts.js');
-  return journaledPoints(reader, journal);
+  const { JournaledPoints, readPosts } = await import('./journal-posts.js');
+  return new JournaledPoints(journal, await readPosts(journal), reader.watermark);
 }
 
 async function packFile(
