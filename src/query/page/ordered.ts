@@ -57,13 +57,12 @@ export function takeOrdered(
   const end = Math.min(to, count - from);
   const hasCells = form === 'windows' && others.length === 1;
   const choose = (hasWalked: boolean): Choice =>
-    chooseAccessPath(end, count, span, form, {
-      length,
+    chooseAccessPath({
+      ...{ end, count, span, form, length, hasWalked },
       tests: others.length,
       listing: costOfListing(dataset, matches),
       marking: costOfMarking(dataset, matches),
       cellRows: hasCells ? cellRows(dataset) : undefined,
-      hasWalked,
     });
   take(forced === undefined ? choose(false) : { accessPath: forced, most: Infinity });
 
