@@ -6,19 +6,18 @@ import type { Row } from './order.js';
 import {
   type Attributes,
   buildPostings,
-  type Kept,
   NOBODY,
   numbersOf,
-  type Postings,
   type RowValues,
   sortTexts,
   type TextAttribute,
 } from './postings.js';
 
-type TextKey = 'status' | 'tags' | 'createdBy';
-
-// the numbers of false and true
-const FLAGS = Uint32Array.of(0, 1);
+/** Attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. */
+interface Former {
+  readonly attributes: Attributes;
+  readonly kept: Row;
+}
 
 export class AttributeCollector {
   readonly #count: number;
@@ -26,6 +25,8 @@ export class AttributeCollector {
     status: new TextNumbers(),
     tags: new TextNumbers(),
     createdBy: new TextNumbers(),
+    isProcessed: new TextNumbers(),
+    hasImage: new TextNumbers(),
   };
   /** The number of the text of each user that was met: making the text takes longer. */
   readonly #users = new Map<number, number>();
@@ -33,11 +34,16 @@ export class AttributeCollector {
   readonly #user: Uint32Array;
   readonly #flags: Uint8Array;
   readonly #tags = new Tagged();
-  #before: Readonly<Record<keyof Attributes, Kept>> | undefined;
+  readonly #former: Former | undefined;
 
-  constructor(count: number) {
+  constructor(count: number, former?: Former) {
     this.#count = count;
+    this.#former = former;
     this.#users.set(NOBODY, this.#texts.createdBy.addText(''));
+    for (const texts of [this.#texts.isProcessed, this.#texts.hasImage]) {
+      texts.addText('false');
+      texts.addText('true');
+    }
     this.#status = new Uint32Array(count);
     this.#user = new Uint32Array(count);
     this.#flags = new Uint8Array(count);
@@ -60,21 +66,6 @@ export class AttributeCollector {
     }
   }
 
-  /** Continues attributes whose rows below `kept` stay: row 0 of the collector is row `kept`. */
-  continueFrom(before: Attributes, kept: Row): void {
-    const stay = (key: TextKey): Kept => {
-      const { texts, postings } = before[key];
-      return { postings, kept, numbers: numbersOf(texts, this.#texts[key]) };
-    };
-    this.#before = {
-      status: stay('status'),
-      tags: stay('tags'),
-      createdBy: stay('createdBy'),
-      isProcessed: { postings: before.isProcessed, kept, numbers: FLAGS },
-      hasImage: { postings: before.hasImage, kept, numbers: FLAGS },
-    };
-  }
-
   #numberOfUser(user: number): number {
     // most points have no user: number 0 saves a look into the map
     if (user === NOBODY) return 0;
@@ -88,16 +79,19 @@ export class AttributeCollector {
 
   finish(): Attributes {
     const count = this.#count;
-    const build = (key: keyof Attributes, now: Uint32Array, values: RowValues): Postings => {
-      const before = this.#before?.[key];
-      const numbers = before?.numbers.map((number) => now[number]!);
-      return buildPostings(count, now.length, values, before && { ...before, numbers: numbers! });
-    };
-    const buildText = (key: TextKey, values: RowValues): TextAttribute => {
+    const build = (key: keyof Attributes, values: RowValues): TextAttribute => {
+      const former = this.#former?.attributes[key];
+      // before the texts are sorted: they come to those that were collected
+      const stay = former && numbersOf(former.texts, this.#texts[key]);
       const { texts, places } = sortTexts(this.#texts[key].keys());
       const { values: numbers, length } = values;
       for (let i = 0; i < length; i++) numbers[i] = places[numbers[i]!]!;
-      return { texts, postings: build(key, places, values) };
+      const before = former && {
+        postings: former.postings,
+        kept: this.#former!.kept,
+        numbers: stay!.map((number) => places[number]!),
+      };
+      return { texts, postings: buildPostings(count, places.length, values, before) };
     };
     const byRow = (values: RowValues['values']): RowValues => {
       return { rows: undefined, values, length: count };
@@ -106,11 +100,11 @@ export class AttributeCollector {
       byRow(this.#flags.map((flags) => ((flags & bit) === 0 ? 0 : 1)));
     this.#tags.sort(count);
     const attributes = {
-      status: buildText('status', byRow(this.#status)),
-      tags: buildText('tags', this.#tags),
-      createdBy: buildText('createdBy', byRow(this.#user)),
-      isProcessed: build('isProcessed', FLAGS, flag(PROCESSED)),
-      hasImage: build('hasImage', FLAGS, flag(IMAGE)),
+      status: build('status', byRow(this.#status)),
+      tags: build('tags', this.#tags),
+      createdBy: build('createdBy', byRow(this.#user)),
+      isProcessed: build('isProcessed', flag(PROCESSED)),
+      hasImage: build('hasImage', flag(IMAGE)),
     };
     release(this.#status, this.#user, this.#flags, this.#tags.rows, this.#tags.values);
     return attributes;

@@ -123,8 +123,7 @@ function mergeRecords({ records }: DatasetParts, delta: Delta, tree: NewTree): R
 /** Continues the postings of the rows that stay, and reads the records of the new tree. */
 function mergeAttributes(former: Attributes, kept: Row, records: Records): Attributes {
   const count = records.ends.length;
-  const collector = new AttributeCollector(count - kept);
-  collector.continueFrom(former, kept);
+  const collector = new AttributeCollector(count - kept, { attributes: former, kept });
   for (let from = kept; from < count; ) {
     // a chunk lies in one memory
     const to = Math.min(from - (from % CHUNK_ROWS) + CHUNK_ROWS, count);

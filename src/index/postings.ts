@@ -27,7 +27,7 @@ export interface RowValues {
 }
 
 /** Postings whose rows below `kept` stay; `numbers` has the new number of each value. */
-export interface Kept {
+interface Kept {
   readonly postings: Postings;
   readonly kept: number;
   readonly numbers: Uint32Array;
@@ -143,9 +143,9 @@ export interface Attributes {
   readonly tags: TextAttribute;
   /** The digits of users, and an empty text for points without one. */
   readonly createdBy: TextAttribute;
-  /** Value 0 is false, 1 is true. */
-  readonly isProcessed: Postings;
-  readonly hasImage: Postings;
+  /** Value 0 is `false`, 1 is `true`. */
+  readonly isProcessed: TextAttribute;
+  readonly hasImage: TextAttribute;
 }
 
 /** Distinct texts, sorted by their bytes, in shared memory; numbered from 0. */

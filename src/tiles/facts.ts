@@ -17,7 +17,7 @@ export class Facts {
   constructor(dataset: Dataset, accepted: DeltaMatches | undefined) {
     this.#dataset = dataset;
     this.#delta = accepted?.delta;
-    this.#processed = rowsWith(dataset.attributes.isProcessed, 1);
+    this.#processed = rowsWith(dataset.attributes.isProcessed.postings, 1);
   }
 
   ids(rows: Int32Array): Float64Array {

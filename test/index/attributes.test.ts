@@ -48,9 +48,9 @@ test('each value has the rows whose records say so, frequent ones by bits and ra
   }
   for (const [value, is] of [false, true].entries()) {
     const processed = rowsOf(notes, (note) => note.isProcessed === is);
-    assert.equal(listed(isProcessed, value, length), processed);
+    assert.equal(listed(isProcessed.postings, value, length), processed);
     const withImage = rowsOf(notes, (note) => note.hasImage === is);
-    assert.equal(listed(hasImage, value, length), withImage);
+    assert.equal(listed(hasImage.postings, value, length), withImage);
   }
 });
 

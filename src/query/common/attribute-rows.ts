@@ -6,7 +6,6 @@ import {
   bitCount,
   bytesOf,
   numberOf,
-  type Postings,
   type RowSet,
   rowsWith,
   type TextAttribute,
@@ -76,23 +75,17 @@ function clausesOf(attributes: Attributes, filters: Filters): Clause[] {
     clauses.push(anyOf(attributes.createdBy, users));
   }
   for (const tag of tagsAll ?? []) clauses.push(anyOf(attributes.tags, [tag]));
-  if (isProcessed !== undefined) clauses.push(clauseOf(attributes.isProcessed, [+isProcessed]));
-  if (hasImage !== undefined) clauses.push(clauseOf(attributes.hasImage, [+hasImage]));
+  if (isProcessed !== undefined) clauses.push(anyOf(attributes.isProcessed, [String(isProcessed)]));
+  if (hasImage !== undefined) clauses.push(anyOf(attributes.hasImage, [String(hasImage)]));
   return clauses;
 }
 
+/** Texts that no row has add nothing. */
 function anyOf({ texts, postings }: TextAttribute, wanted: readonly string[]): Clause {
-  return clauseOf(
-    postings,
-    wanted.map((text) => numberOf(texts, bytesOf(text))),
-  );
-}
-
-/** `values` has -1 for a value that no row has. */
-function clauseOf(postings: Postings, values: readonly number[]): Clause {
   const sets: RowSet[] = [];
   let most = 0;
-  for (const value of values) {
+  for (const text of wanted) {
+    const value = numberOf(texts, bytesOf(text));
     if (value < 0 || postings.counts[value] === 0) continue;
     sets.push(rowsWith(postings, value));
     most += postings.counts[value]!;
