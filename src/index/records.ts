@@ -211,15 +211,9 @@ export interface Hash {
   readonly high: number;
 }
 
-export function hashBytes(pieces: readonly Uint8Array[]): Hash {
-  let low = pieces.length;
-  let high = ~low;
-  for (const piece of pieces) {
-    const digest = hash('sha256', piece, 'buffer');
-    low = Math.imul(rotated(low), 0x9e3779b1) ^ digest.readInt32LE(0);
-    high = Math.imul(rotated(high), 0x5f356495) ^ digest.readInt32LE(4);
-  }
-  return { low: low >>> 0, high: high >>> 0 };
+export function hashBytes(bytes: Uint8Array): Hash {
+  const digest = hash('sha256', bytes, 'buffer');
+  return { low: digest.readUInt32LE(0), high: digest.readUInt32LE(4) };
 }
 
 /** Brings high bits down: the low bits of a product depend on the low bits of its factors alone. */

@@ -195,7 +195,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const { isNamedByBody, maxBytes = Infinity, sizeParameter } = format;
     const page = view.find(question.wanted as Wanted, asked, served, budget, format);
     if (page instanceof Uint8Array) {
-      const named = headsOf(question, state, hashBytes([page]));
+      const named = headsOf(question, state, hashBytes(page));
       if (isKnown?.(named)) return undefined;
       const body = memory.take(page.length);
       body.set(page);
@@ -210,7 +210,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const headers = isNamedByBody ? heads.ofJson : {};
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
-    const named = early ?? headsOf(question, state, hashBytes([body]));
+    const named = early ?? headsOf(question, state, hashBytes(body));
     if (early === undefined && isKnown?.(named)) {
       memory.give(body);
       return undefined;

@@ -178,8 +178,6 @@ function encode(text: string): string {
   );
 }
 
-const COMMA = 0x2c;
-
 interface FoundRows {
   readonly rows: ArrayLike<number>;
   readonly length: number;
@@ -210,24 +208,16 @@ export function pointRecords(
 
 /** Records that are no points, as JSON. */
 export function jsonRecords(texts: readonly string[]): PageRecords {
-  const records = texts.map((text) => Buffer.from(text));
+  const bytes = Buffer.from(texts.join());
   return {
-    count: records.length,
-    size: records.reduce((sum, { length }) => sum + length, Math.max(0, records.length - 1)),
-    hash: () => hashBytes(records),
-    longest: () => records.reduce((most, { length }) => Math.max(most, length), 0),
+    count: texts.length,
+    size: bytes.length,
+    hash: () => hashBytes(bytes),
+    longest: () => Math.max(...texts.map((text) => Buffer.byteLength(text))),
     json: () => texts,
     stored() {
       throw new Error('Expected points.');
     },
-    copy(target, at) {
-      let end = at;
-      for (const [index, record] of records.entries()) {
-        if (index > 0) target[end++] = COMMA;
-        target.set(record, end);
-        end += record.length;
-      }
-      return end;
-    },
+    copy: (target, at) => at + bytes.copy(target, at),
   };
 }
