@@ -8,13 +8,6 @@ import { type Current, pointsServed } from '../reload/current.js';
 import { createKeptState } from './answer/at-least.js';
 import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
-import {
-  LIVE_PATH,
-  METRICS_PATH,
-  POSTS_PATH,
-  READY_PATH,
-  RELOAD_PATH,
-} from './request/addresses.js';
 import { isAdmin, userOf } from './request/client.js';
 import { NotFound, unauthorized } from './request/http-error.js';
 import { parseAfter } from './request/list-parameters.js';
@@ -56,21 +49,21 @@ export function addOperations(
     if (!hasAdmins(tokens, adminToken)) throw new NotFound();
     if (!mayAll(request)) throw unauthorized('Invalid token.', 'Bearer');
   };
-  read(LIVE_PATH, (request) => {
+  read('/health/live', (request) => {
     seesAll(request);
     return { status: 'live' };
   });
-  read(READY_PATH, (request, reply) => {
+  read('/health/ready', (request, reply) => {
     if (current.leaving) reply.code(503);
     return sendReadiness(reply, current, seesAll(request));
   });
-  read(METRICS_PATH, (request, reply) => {
+  read('/metrics', (request, reply) => {
     seesAll(request);
     reply.header('Content-Type', 'text/plain; version=0.0.4; charset=utf-8');
     return service.metrics();
   });
   const keptState = createKeptState(current, service);
-  read(POSTS_PATH, async (request, reply) => {
+  read('/admin/posts', async (request, reply) => {
     demandAdmin(request);
     if (posting === undefined) throw new NotFound('This instance has no journal.');
     const after = parseAfter(parametersOf(request.raw.url!));
@@ -84,12 +77,12 @@ export function addOperations(
     if (request.method === 'HEAD') return reply.send();
     return reply.send(Readable.from(postLines(service, after ?? 0, lastSequence)));
   });
-  app.post(RELOAD_PATH, { config }, async (request, reply) => {
+  app.post('/admin/reload', { config }, async (request, reply) => {
     demandAdmin(request);
     const target = request.raw.url!;
     const done = service.reload(flagOf(target, 'accept'));
     if (flagOf(target, 'wait')) await done;
-    else reply.code(202).header('Location', READY_PATH);
+    else reply.code(202).header('Location', '/health/ready');
     return sendReadiness(reply, current, true);
   });
 }

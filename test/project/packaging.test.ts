@@ -117,7 +117,7 @@ test('ports agree, and probes ask for addresses that there are', () => {
   const [own] = valuesOf(CLUSTER, /name: operations, containerPort: (\d+) /g);
   assert.ok(CLUSTER.includes(`prometheus.io/port: '${own}'`));
   assert.ok(CLUSTER.includes(`WAYPOST_OPERATIONS_PORT, value: '${own}'`));
-  const operations = read('src/http/request/addresses.ts');
+  const operations = read('src/http/operations.ts');
   const paths = [
     ...valuesOf(CLUSTER, /httpGet: { path: (\S+), port: operations }/g),
     ...valuesOf(CLUSTER, /prometheus\.io\/path: (\S+)/g),

@@ -1,4 +1,4 @@
-/** The addresses of the interface, as the router has them: `:name` stands for what is variable. */
+/** The addresses for clients, as the router has them: `:name` stands for what is variable. */
 export const ROOT_PATH = '/rest/';
 export const POINTS_PATH = '/rest/map_data_points/';
 export const BATCH_PATH = '/rest/map_data_points/query/';
@@ -28,12 +28,6 @@ export const EXPORT_FORMATS: readonly ExportFormat[] = [
 ];
 export const OPENAPI_PATH = '/openapi.json';
 export const VIEWER_PATH = '/docs/';
-
-export const LIVE_PATH = '/health/live';
-export const READY_PATH = '/health/ready';
-export const METRICS_PATH = '/metrics';
-export const RELOAD_PATH = '/admin/reload';
-export const POSTS_PATH = '/admin/posts';
 
 export const ALLOW_POINTS = 'GET, POST, HEAD, OPTIONS';
 export const ALLOW_READ = 'GET, HEAD, OPTIONS';
