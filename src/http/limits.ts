@@ -17,17 +17,13 @@ export interface Limits {
 }
 
 /** Clients that were cut off for want of room, by reason. */
-export interface CutCounts {
+export class CutCounts {
   /** Sent many requests ahead of the answers while many of others waited. */
-  ahead: number;
+  ahead = 0;
   /** Idle longest when a new connection came beyond the limit. */
-  idle: number;
+  idle = 0;
   /** Came when all connections up to the limit were in use. */
-  refused: number;
-}
-
-export function createCutCounts(): CutCounts {
-  return { ahead: 0, idle: 0, refused: 0 };
+  refused = 0;
 }
 
 const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT';

@@ -7,7 +7,7 @@ import { type Posting, RequestStats } from '../http/answer/context.js';
 import { createWriteHead } from '../http/answer/head.js';
 import { type Audience, createApp } from '../http/app.js';
 import { Backlog } from '../http/backlog.js';
-import { createCutCounts } from '../http/limits.js';
+import { CutCounts } from '../http/limits.js';
 import { createThreadMetrics, type MetricsJson } from '../http/metrics.js';
 import type { Service } from '../http/operations.js';
 import { createSite } from '../http/pages/site.js';
@@ -58,7 +58,7 @@ export async function createWeb(
     maxUnsent: settings.maxUnsent / workers,
     answerTimeout: settings.answerTimeout,
   });
-  const cut = createCutCounts();
+  const cut = new CutCounts();
   let isClosing = false;
   // false while only the warm-up asks
   let isWarm = false;

@@ -3,7 +3,7 @@ import { dirname, join, relative } from 'node:path';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { RequestStats } from '../../src/http/answer/context.js';
 import { Backlog } from '../../src/http/backlog.js';
-import { createCutCounts } from '../../src/http/limits.js';
+import { CutCounts } from '../../src/http/limits.js';
 import { createServiceMetrics, createThreadMetrics } from '../../src/http/metrics.js';
 import { FILTER_PARAMETERS } from '../../src/http/request/filters.js';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
@@ -137,7 +137,7 @@ test('the operations page lists every metric with its type and labels', () => {
       stats: new RequestStats(),
       connections: { size: 0 },
       backlog: new Backlog({ maxUnsent: 0, answerTimeout: 0 }),
-      cut: createCutCounts(),
+      cut: new CutCounts(),
       log: { dropped: 0 },
     }),
   ];

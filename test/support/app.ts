@@ -7,7 +7,7 @@ import { createWriteHead } from '../../src/http/answer/head.js';
 import { createMake, type SlowLane } from '../../src/http/answer/question.js';
 import { answerInLane, LaneExports } from '../../src/http/answer/slow-lane.js';
 import { type Audience, createApp } from '../../src/http/app.js';
-import { createCutCounts } from '../../src/http/limits.js';
+import { CutCounts } from '../../src/http/limits.js';
 import type { Service } from '../../src/http/operations.js';
 import { createSite, type Site } from '../../src/http/pages/site.js';
 import { createOriginOf } from '../../src/http/request/origin.js';
@@ -80,7 +80,7 @@ export async function startApp(
     context,
     service: service as Service,
     limits: LIMITS,
-    cut: createCutCounts(),
+    cut: new CutCounts(),
     adminToken,
     audience,
   });
