@@ -1,5 +1,4 @@
 import { cut } from '../../model/quote.js';
-import { addTo } from '../../model/units.js';
 
 /** The body of every error: one text, or texts by parameter or field. */
 type ErrorBody = { readonly detail: string } | Readonly<Record<string, readonly string[]>>;
@@ -31,20 +30,6 @@ export class NotFound extends HttpError {
   }
 }
 
-export interface ParameterProblem {
-  readonly parameter: string;
-  readonly text: string;
-}
-
-export class ParameterErrors extends HttpError {
-  constructor(problems: readonly ParameterProblem[]) {
-    // a client may send names that every object has, such as `constructor`
-    const texts = new Map<string, string[]>();
-    for (const { parameter, text } of problems) addTo(texts, parameter, text);
-    super(400, Object.fromEntries(texts));
-  }
-}
-
 /** The error of a page of more than `limit` bytes; as many records as surely fit have `longest`. */
 export function pageTooLarge(
   count: number,
@@ -52,13 +37,13 @@ export function pageTooLarge(
   longest: number,
   limit: number,
   parameter = 'page_size',
-): ParameterErrors {
+): HttpError {
   // a comma stands between two records
   const fitting = Math.floor((limit + 1) / (longest + 1));
   const got = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}.`;
   const wanted = `Expected a smaller ${parameter}: any ${fitting} of these records fit.`;
   const text = `${got} ${wanted} Example: ${parameter}=${fitting}`;
-  return new ParameterErrors([{ parameter, text }]);
+  return new HttpError(400, { [parameter]: [text] });
 }
 
 export function invalidPage(): NotFound {

@@ -54,7 +54,7 @@ export const PAGE_PARAMETERS: readonly Parameter[] = parameters('page', 'page_si
 
 const readPageSize = countOf('page_size');
 
-/** Throws ParameterErrors with all that is wrong, else NotFound for a page that cannot exist. */
+/** Throws a 400 HttpError with all that is wrong, else NotFound for a page that cannot exist. */
 export function parsePointsQuery(pairs: readonly Pair[], zone: TimeZone): PointsQuery {
   const { filters, ordering, keys, pageSize } = readParameters(
     pairs,
@@ -110,7 +110,7 @@ export const CHANGES_PARAMETERS: readonly Parameter[] = [
   ...parameters('fields', 'after@changes', 'format@changes'),
 ];
 
-/** Throws ParameterErrors with all that is wrong. */
+/** Throws a 400 HttpError with all that is wrong. */
 export function parseChangesQuery(pairs: readonly Pair[], zone: TimeZone): ChangesQuery {
   return readParameters(pairs, CHANGES_PARAMETERS, (reader) => ({
     filters: parseFilters(reader, zone),
@@ -119,7 +119,7 @@ export function parseChangesQuery(pairs: readonly Pair[], zone: TimeZone): Chang
   }));
 }
 
-/** The sequence that `after` names. Throws ParameterErrors where it is none. */
+/** The sequence that `after` names. Throws a 400 HttpError where it is none. */
 export function parseAfter(pairs: readonly Pair[]): number | undefined {
   return readParameters(pairs, CHANGES_PARAMETERS, readAfter);
 }
@@ -176,7 +176,7 @@ export const ITEMS_PARAMETERS: readonly Parameter[] = [
 
 const readLimit = countOf('limit@items');
 
-/** Throws ParameterErrors with all that is wrong, unknown parameters included. */
+/** Throws a 400 HttpError with all that is wrong, unknown parameters included. */
 export function parseItemsQuery(pairs: readonly Pair[], zone: TimeZone): ItemsQuery {
   return readKnown(pairs.map(withoutHeights), ITEMS_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);
@@ -195,7 +195,7 @@ export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | u
   return readKnown(pairs, ITEM_PARAMETERS, readKeys);
 }
 
-/** Throws ParameterErrors for unknown parameters of a document. */
+/** Throws a 400 HttpError for unknown parameters of a document. */
 export function refuseOthers(pairs: readonly Pair[]): void {
   readKnown(pairs, OGC_PARAMETERS, () => undefined);
 }
@@ -219,7 +219,7 @@ function readKnown<Wanted>(
     for (const { name } of unknown.slice(0, MOST_TOLD)) {
       const names = [...byName.keys()].join(', ');
       const text = `There is no parameter ${quote(name)} here; the parameters are ${names}.`;
-      reader.problems.push({ parameter: cut(name), text });
+      reader.problems.push([cut(name), [text]]);
     }
     // the pipeline reads `format` itself
     const formats = byName.get('f')!.schema['enum'] as readonly string[];

@@ -1,7 +1,7 @@
 import { RECORD_KEYS, type RecordKey } from '../../model/point.js';
 import { quote, readAsset } from '../../model/quote.js';
 import type { JsonObject } from '../../model/units.js';
-import { ParameterErrors, type ParameterProblem } from './http-error.js';
+import { HttpError } from './http-error.js';
 import { last, type Pair } from './query-string.js';
 
 /** A parameter as the documentation, the browsable page and the error texts name it. */
@@ -54,7 +54,7 @@ type Parse<Value> = (text: string) => Value | string;
 /** Reads the parameters of a request one by one, and gathers what is wrong with them. */
 export class ParameterReader {
   readonly pairs: readonly Pair[];
-  readonly problems: ParameterProblem[] = [];
+  readonly problems: [name: string, texts: string[]][] = [];
   readonly #parameters: readonly Parameter[];
 
   constructor(pairs: readonly Pair[], parameters: readonly Parameter[]) {
@@ -77,11 +77,11 @@ export class ParameterReader {
   refuse(name: string, value: string, reason: string): undefined {
     const { accepts, example } = this.#parameters.find((one) => one.name === name)!;
     const text = `Got ${quote(value)}: ${reason}. Expected ${accepts}. Example: ${name}=${example}`;
-    this.problems.push({ parameter: name, text });
+    this.problems.push([name, [text]]);
   }
 }
 
-/** Throws ParameterErrors with all that is wrong. */
+/** Throws a 400 HttpError with all that is wrong. */
 export function readParameters<Wanted>(
   pairs: readonly Pair[],
   parameters: readonly Parameter[],
@@ -89,7 +89,7 @@ export function readParameters<Wanted>(
 ): Wanted {
   const reader = new ParameterReader(pairs, parameters);
   const wanted = read(reader);
-  if (reader.problems.length > 0) throw new ParameterErrors(reader.problems);
+  if (reader.problems.length > 0) throw new HttpError(400, Object.fromEntries(reader.problems));
   return wanted;
 }
 

@@ -22,13 +22,7 @@ import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
 import { BATCH_PATH } from '../request/addresses.js';
 import { noRoomForBody, parseJson, receiveBody, typeOfBody } from '../request/body.js';
 import { clientOf } from '../request/client.js';
-import {
-  HttpError,
-  internalError,
-  isHttpError,
-  ParameterErrors,
-  type ParameterProblem,
-} from '../request/http-error.js';
+import { HttpError, internalError, isHttpError } from '../request/http-error.js';
 import { POINTS_PARAMETERS, type PointsQuery } from '../request/list-parameters.js';
 import { joinList, type Pair } from '../request/query-string.js';
 import { addOtherAddress } from './files.js';
@@ -221,7 +215,7 @@ function pairsOf(question: unknown): Pair[] {
     throw none(show(question), 'an object whose keys are parameters of the list');
   }
   const pairs: Pair[] = [];
-  const problems: ParameterProblem[] = [];
+  const problems: [name: string, texts: string[]][] = [];
   for (const [name, value] of Object.entries(question)) {
     if (value === null || !KNOWN.has(name)) continue;
     if (isPlain(value)) pairs.push({ name, value: String(value) });
@@ -229,10 +223,10 @@ function pairsOf(question: unknown): Pair[] {
       pairs.push({ name, value: joinList(value.map(String)) });
     } else {
       const text = `Got ${show(value)}. Expected a text, a number, true, false or a list of these.`;
-      problems.push({ parameter: name, text });
+      problems.push([name, [text]]);
     }
   }
-  if (problems.length > 0) throw new ParameterErrors(problems);
+  if (problems.length > 0) throw new HttpError(400, Object.fromEntries(problems));
   return pairs;
 }
 

@@ -111,7 +111,7 @@ interface TileLook extends Omit<TileQuery, 'address' | 'filters'> {
   readonly filters: Filters;
 }
 
-/** Throws ParameterErrors with all that is wrong. */
+/** Throws a 400 HttpError with all that is wrong. */
 export function parseTileLook(pairs: readonly Pair[], zone: TimeZone): TileLook {
   return readParameters(pairs, TILE_PARAMETERS, (reader) => {
     const filters = parseFilters(reader, zone);
