@@ -5,7 +5,7 @@ import type { State } from '../../reload/current.js';
 import type { Context } from '../answer/context.js';
 import { type AnswerHead, codedHead, Heads, linesWithBody } from '../answer/head.js';
 import { seedOf } from '../answer/pipeline.js';
-import type { Address, ExportBegin, ExportPiece } from '../answer/question.js';
+import type { Address, ExportBegin } from '../answer/question.js';
 import { Sender } from '../answer/sender.js';
 import { hashText, judge, spellHash } from '../answer/validators.js';
 import { ALLOW_READ, EXPORT_FORMATS, EXPORT_PATH } from '../request/addresses.js';
@@ -79,10 +79,6 @@ export function createExportHandler(context: Context): RouteHandlerMethod {
   };
 }
 
-interface Piece extends Omit<ExportPiece, 'body'> {
-  readonly body: Uint8Array<ArrayBuffer>;
-}
-
 /**
  * A piece is made when the system has taken the last one, or earlier for a reader that keeps up.
  * `start` gets the state before the first piece. Throws as the slow lane rejects.
@@ -99,7 +95,7 @@ async function* piecesOf(
   response.once('close', end);
   let number: number | undefined;
 
-  async function next(bytes: number): Promise<Piece> {
+  async function next(bytes: number) {
     const common = { client, ended, export: number, bytes };
     const piece = await slowLane.step(number === undefined ? { ...common, begin } : common);
     number = piece.isLast ? undefined : piece.export;
