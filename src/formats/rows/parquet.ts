@@ -36,8 +36,11 @@ export async function* readParquet(
   threads = 1,
   onProgress: Progress = () => {},
 ): AsyncGenerator<Piece> {
-  await source.hash();
   const groups = new RowGroups(source);
+  // while threads start and read
+  const hashing = source.hash();
+  // whoever reads the records may have given up by then
+  hashing.catch(() => {});
   const endOfGroup = (index: number): void => onProgress(groups.endOf(index), source.size);
   if (threads > 1 && groups.areForThreads()) {
     const given = [source.path, source.fd, zone.name] satisfies Given;
@@ -51,6 +54,7 @@ export async function* readParquet(
   } else {
     yield* piecesOf(rowsOf(groups, endOfGroup), zone);
   }
+  await hashing;
   onProgress(source.size, source.size);
 }
 
