@@ -1,12 +1,12 @@
 import { Random } from '../../src/cli/generate/random.js';
 import { FARTHEST } from '../../src/model/geo.js';
 import type { Filters, Ordering } from '../../src/model/query.js';
+import { chooseAccessPath } from '../../src/query/common/plan.js';
 import type { Engine } from '../../src/query/engine.js';
 import { assertHints, assertQuestion } from '../support/compare.js';
 import { engineOf, idsOf } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
-import { choosePath } from '../support/paths.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
 import { assert, IS_SOAK, test } from '../support/uvu.js';
 
@@ -97,8 +97,8 @@ test('matches that all lie at the far end of the order are found, where a walk g
     return { id: i + 1, lon: (i % 360) - 180, lat: 0, created: i * 1e6, modified: -i * 1e6 };
   });
   const large = await engineOf(all);
-  assert.is(choosePath(10, share, count, 'windows').accessPath, 'walk');
-  assert.ok(choosePath(10, share, count, 'windows').most < count - share);
+  assert.is(chooseAccessPath(10, share, count, 'windows').accessPath, 'walk');
+  assert.ok(chooseAccessPath(10, share, count, 'windows').most < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };
   for (const [createdAt, first] of [

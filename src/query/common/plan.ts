@@ -73,15 +73,7 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best));
 }
 
-/**
- * Places up to `end`, from the nearer end of the order, are wanted of `count` matches; the page has
- * the last `length` of them. `span` rows of the order have all matches among them.
- */
-export interface PathFacts {
-  readonly end: number;
-  readonly count: number;
-  readonly span: number;
-  readonly form: Form;
+interface PathFacts {
   readonly length: number;
   /** The number of windows to test a row by. */
   readonly tests: number;
@@ -100,9 +92,24 @@ export interface Choice {
   readonly most: number;
 }
 
-export function chooseAccessPath(facts: PathFacts): Choice {
-  const { end, count, span, form, length, tests, listing, marking, hasWalked } = facts;
-  const { cellRows = Infinity } = facts;
+/**
+ * Chooses the access path to a page that ends at place `end` of `count` matches, from the nearer
+ * end of the order; `span` rows of the order have all matches among them.
+ */
+export function chooseAccessPath(
+  end: number,
+  count: number,
+  span: number,
+  form: Form,
+  {
+    length = end,
+    tests = 1,
+    listing = 0,
+    marking = count * MARKED,
+    cellRows = Infinity,
+    hasWalked = false,
+  }: Partial<PathFacts> = {},
+): Choice {
   const passed = hasWalked ? span : (end * span) / count;
   const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED * tests;
   const lookup = form === 'windows' ? SCATTERED : NEIGHBOUR;

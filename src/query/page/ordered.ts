@@ -57,12 +57,13 @@ export function takeOrdered(
   const end = Math.min(to, count - from);
   const hasCells = form === 'windows' && others.length === 1;
   const choose = (hasWalked: boolean): Choice =>
-    chooseAccessPath({
-      ...{ end, count, span, form, length, hasWalked },
+    chooseAccessPath(end, count, span, form, {
+      length,
       tests: others.length,
       listing: costOfListing(dataset, matches),
       marking: costOfMarking(dataset, matches),
       cellRows: hasCells ? cellRows(dataset) : undefined,
+      hasWalked,
     });
   take(forced === undefined ? choose(false) : { accessPath: forced, most: Infinity });
 

@@ -1,10 +1,14 @@
 import { Random } from '../../../src/cli/generate/random.js';
 import type { Filters, Ordering, Query } from '../../../src/model/query.js';
-import { chooseDriver, chooseNearestPath, type Facts } from '../../../src/query/common/plan.js';
+import {
+  chooseAccessPath,
+  chooseDriver,
+  chooseNearestPath,
+  type Facts,
+} from '../../../src/query/common/plan.js';
 import { type Engine, type Hints, RECORD } from '../../../src/query/engine.js';
 import { engineOf, idsOf, Meter } from '../../support/engine.js';
 import type { Note } from '../../support/notes.js';
-import { choosePath } from '../../support/paths.js';
 import { assert, table, test } from '../../support/uvu.js';
 
 const MILLION = 1_000_000;
@@ -41,7 +45,7 @@ test('first pages of many matches are walked to, deep pages and those of few are
   const bits = { marking: 0, listing: 200_000 };
   const cells = { cellRows: 2_048, length: 100 };
   const hasWalked = true;
-  type Given = Parameters<typeof choosePath>;
+  type Given = Parameters<typeof chooseAccessPath>;
   const cases: [end: number, count: number, forms: string, path: string, given?: Given[4]][] = [
     [100, MILLION, 'runs windows', 'walk'],
     [100, 500_000, 'runs windows', 'walk'],
@@ -73,13 +77,13 @@ test('first pages of many matches are walked to, deep pages and those of few are
   ];
   for (const [end, count, forms, expected, given] of cases) {
     for (const form of forms.split(' ') as Given[3][]) {
-      const { accessPath, most } = choosePath(end, count, MILLION, form, given);
+      const { accessPath, most } = chooseAccessPath(end, count, MILLION, form, given);
       const found = expected.includes(' ') ? `${accessPath} ${most}` : accessPath;
       assert.is(found, expected, `${end} of ${count}, ${form}, ${JSON.stringify(given)}`);
     }
   }
   // but no walk costs more than another way
-  const { accessPath, most } = choosePath(100, 10_000, MILLION, 'windows');
+  const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'windows');
   assert.is(accessPath, 'walk');
   assert.ok(most > 10_000 && most < 20_000, String(most));
 });
@@ -87,9 +91,9 @@ test('first pages of many matches are walked to, deep pages and those of few are
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
-      (end: number) => choosePath(end, count, MILLION, 'runs').accessPath,
-      (end: number) => choosePath(end, count, MILLION, 'windows').accessPath,
-      (end: number) => choosePath(end, count, MILLION, 'rows').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'runs').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'windows').accessPath,
+      (end: number) => chooseAccessPath(end, count, MILLION, 'rows').accessPath,
       (end: number) => chooseNearestPath(end, count),
     ]) {
       const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
