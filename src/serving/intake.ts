@@ -16,6 +16,8 @@ import { openConfiguredJournal } from './journals.js';
 
 /** How often to look whether points are accepted. */
 const TELL_MS = 250;
+/** How often to remove what is left of uploads. */
+const SWEEP_MS = 3_600_000;
 
 /** Accepts points, on the main thread; where points are only read it serves generations only. */
 export interface Intake {
@@ -72,6 +74,8 @@ export async function openIntake(
     current.tell({ posts: { accepted: reason === undefined, reason } });
   };
   const telling = setInterval(tell, TELL_MS).unref();
+  await media?.sweep();
+  const sweeping = setInterval(() => media?.sweep(), SWEEP_MS).unref();
   stats.journal = journal;
   stats.deltas = deltas;
   return {
@@ -84,6 +88,7 @@ export async function openIntake(
     },
     async close() {
       clearInterval(telling);
+      clearInterval(sweeping);
       await journal.close();
     },
   };

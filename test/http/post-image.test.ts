@@ -109,9 +109,9 @@ test('images of accepted points survive a kill, and unfinished uploads do not', 
   const before = (await stored()).sort();
   process.kill(killed.pid, 'SIGKILL');
   await killed.ended;
-  const half = join(media, '.incoming', '.waypost-0123456789abcdef.tmp');
+  const half = join(media, '.incoming', 'half.upload');
   writeFileSync(half, 'half');
-  // uploads younger than a day are kept: they may be open
+  // uploads younger than an hour are kept: they may be open
   utimesSync(half, 1, 1);
   service = await startOwnService(flags);
   assert.equal((await stored()).sort(), before);

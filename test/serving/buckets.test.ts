@@ -38,10 +38,9 @@ const NAME = 'photo_0123abcd.jpg';
 
 /** Stores an image of a point; returns its address. */
 async function stored(id: number, bytes: Buffer = JPEG): Promise<string> {
-  const file = join(incoming, 'file');
-  writeFileSync(file, bytes);
-  const address = await media.store(id, { file, name: NAME });
-  await media.discard({ file, name: NAME });
+  writeFileSync(join(incoming, 'file'), bytes);
+  const address = await media.store(id, { file: 'file', name: NAME });
+  await media.discard({ file: 'file' });
   return address;
 }
 

@@ -167,6 +167,8 @@ interface MediaFolder {
   accept(bytes: Buffer, name?: string): Promise<CheckedImage | string>;
   /** Relative paths of every file and empty folder. */
   files(): string[];
+  /** Opens the folder again, as another process would. */
+  reopen(): Media;
 }
 
 export const MAX_PIXELS = 1_000_000;
@@ -180,7 +182,8 @@ export function makeMediaFolder(): MediaFolder {
   const logger: Logger = pino({ level: 'silent' });
   const stats = new ImageStats();
   const given = { store: openImageFolder(folder), incoming, maxPixels: MAX_PIXELS };
-  const media = new Media({ ...given, logger, stats, decoder: DECODER });
+  const open = (): Media => new Media({ ...given, logger, stats, decoder: DECODER });
+  const media = open();
   const uploads = createUploads(incoming, 10_000_000, logger);
   const upload = (bytes: Buffer, name = 'photo.jpg'): Promise<Upload> =>
     uploads.receive(Readable.from([bytes]), name, 'a');
@@ -202,6 +205,7 @@ export function makeMediaFolder(): MediaFolder {
         .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)
         .map((entry) => pathOf(entry).slice(folder.length + 1))
         .sort(),
+    reopen: open,
   };
 }
 

@@ -165,10 +165,11 @@ export async function suffer(
   return next;
 }
 
-/** Asserts that at most `most` uploads and images without a point are left: kills leave some. */
+/** Asserts that no upload is left, and at most `most` images without a point: kills leave some. */
 export async function noLitter(service: Service, folder: string, most: number): Promise<void> {
   const named = (await listAll(service)).filter(({ image }) => image !== undefined);
-  // uploads are removed once they are a day old
-  const left = filesIn(join(folder, 'media')) - named.length;
-  assert.ok(left >= 0 && left <= most, `${left} uploads and images of no point`);
+  const media = join(folder, 'media');
+  assert.is(filesIn(join(media, '.incoming')), 0);
+  const left = filesIn(media) - named.length;
+  assert.ok(left >= 0 && left <= most, `${left} images of no point`);
 }

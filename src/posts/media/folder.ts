@@ -3,10 +3,8 @@ import { mkdir, rename, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isBucket } from '../../formats/bucket.js';
-import { flushFolder, flushFolderAside, removeLeftovers } from '../../formats/system-files.js';
+import { flushFolder, flushFolderAside } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-
-const SWEEP_MS = 3_600_000;
 
 /** What the addresses of images in records begin with. */
 export const IMAGES_PATH = '/media/map_data_points/';
@@ -41,10 +39,7 @@ export function incomingOf(media: string, downloads: string | undefined): string
   return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
 }
 
-/**
- * Makes {@link incomingOf}, and has it rid of what killed processes left there. Throws an InputError
- * where that fails, or the folder is another user's.
- */
+/** Makes {@link incomingOf}. Throws an InputError where that fails, or it is another user's. */
 export function openIncoming(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -54,11 +49,17 @@ export function openIncoming(path: string): void {
     throw new InputError(`--media: ${what}: ${(error as Error).message}`, { cause: error });
   }
   const own = process.getuid?.();
-  if (own !== undefined && statSync(path).uid !== own) {
-    throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
+  if (own === undefined || statSync(path).uid === own) return;
+  throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
+}
+
+/** Makes a folder that may be there already; the one above it must be there. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  removeLeftovers(path);
-  setInterval(removeLeftovers, SWEEP_MS, path).unref();
 }
 
 export type Ending = 'jpg' | 'png';

@@ -1,13 +1,14 @@
-import { rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
-import { temporaryIn } from '../../formats/system-files.js';
 import type { Decoder } from './decoder.js';
 import { asUnavailable, IMAGES_PATH, type ImageStore, safeName } from './folder.js';
 import type { ImageStats, Upload } from './upload.js';
 
 /** An image that was made anew, on stable storage, and belongs to no point yet. */
 export interface CheckedImage {
-  /** Its path in the incoming folder. */
+  /** Its name in the incoming folder. */
   readonly file: string;
   /** The name that it will have as a point's image. */
   readonly name: string;
@@ -22,6 +23,9 @@ interface MediaOptions {
   readonly decoder: Decoder;
 }
 
+/** Incoming files that are older were left by a killed process. */
+const LEFTOVER_MS = 3_600_000;
+
 /** The images of accepted points, from upload to record. For the main thread. */
 export class Media {
   readonly #options: MediaOptions;
@@ -35,23 +39,24 @@ export class Media {
    * it cannot be taken. Rejects with a MediaUnavailable when the system fails.
    */
   async accept(upload: Upload, address: string): Promise<CheckedImage | string> {
-    const { incoming, maxPixels, stats, decoder } = this.#options;
-    const file = temporaryIn(incoming);
+    const { maxPixels, stats, decoder } = this.#options;
+    const file = `${randomUUID()}.image`;
+    const output = this.#pathOf(file);
     const began = performance.now();
     try {
-      const job = { input: upload.file, output: file, maxPixels };
+      const job = { input: this.#pathOf(upload.file), output, maxPixels };
       const decoded = await decoder.decode(job, address);
       if (decoded.kind === 'image') {
         stats.bytes += decoded.bytes;
         stats.outcomes.taken++;
         return { file, name: safeName(upload.name, decoded.sha256, decoded.ending) };
       }
-      await rm(file, { force: true });
+      await rm(output, { force: true });
       stats.outcomes.refused++;
       return decoded.text;
     } catch (error) {
       stats.outcomes.failed++;
-      await rm(file, { force: true }).catch(() => {});
+      await rm(output, { force: true }).catch(() => {});
       throw this.#unavailable(error);
     } finally {
       stats.seconds += (performance.now() - began) / 1000;
@@ -64,11 +69,12 @@ export class Media {
    */
   async store(id: number, { file, name }: CheckedImage): Promise<string> {
     const { store } = this.#options;
+    const path = this.#pathOf(file);
     try {
-      await store.put(file, String(id), name);
+      await store.put(path, String(id), name);
     } catch (error) {
       await store.erase(String(id), name).catch(() => {});
-      await rm(file, { force: true }).catch(() => {});
+      await rm(path, { force: true }).catch(() => {});
       throw this.#unavailable(error);
     }
     return `${IMAGES_PATH}${id}/${name}`;
@@ -84,10 +90,27 @@ export class Media {
   }
 
   /** Removes an incoming file. */
-  async discard({ file }: CheckedImage): Promise<void> {
-    await rm(file, { force: true }).catch((error: unknown) => {
+  async discard({ file }: Pick<CheckedImage, 'file'>): Promise<void> {
+    await rm(this.#pathOf(file), { force: true }).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
     });
+  }
+
+  /** Removes what killed processes left in the incoming folder, once it is an hour old. */
+  async sweep(): Promise<void> {
+    const { incoming, logger } = this.#options;
+    let removed = 0;
+    for (const entry of await readdir(incoming).catch(() => [])) {
+      const found = await stat(this.#pathOf(entry)).catch(() => undefined);
+      if (found === undefined || Date.now() - found.mtimeMs < LEFTOVER_MS) continue;
+      await this.discard({ file: entry });
+      removed++;
+    }
+    if (removed > 0) logger.info({ removed }, 'removed what was left of uploads');
+  }
+
+  #pathOf(file: string): string {
+    return join(this.#options.incoming, file);
   }
 
   #unavailable(error: unknown): unknown {

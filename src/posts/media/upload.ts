@@ -1,21 +1,22 @@
-import { createHash } from 'node:crypto';
-import { createWriteStream, mkdirSync } from 'node:fs';
+import { createHash, randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { join } from 'node:path';
+import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
-import { temporaryIn } from '../../formats/system-files.js';
 import { SharedRoom } from '../../model/turns.js';
-import { asUnavailable, MediaUnavailable } from './folder.js';
+import { asUnavailable, MediaUnavailable, makeFolder } from './folder.js';
 
 /** A file that a client sent, as it came: nobody has looked into it. */
 export interface Upload {
-  /** Its path in the incoming folder. */
+  /** Its name in the incoming folder. */
   readonly file: string;
   /** What the client called it. */
   readonly name: string;
   /** Of its bytes, in hexadecimal digits. */
   readonly sha256: string;
+  readonly bytes: number;
 }
 
 /** Receives uploads on one thread. */
@@ -68,31 +69,39 @@ export function createUploads(incoming: string, maxBytes: number, logger: Logger
         slot.leave();
       }
     },
-    discard: ({ file }) => rm(file, { force: true }).catch(() => {}),
+    discard: ({ file }) => rm(join(incoming, file), { force: true }).catch(() => {}),
   };
 }
 
 async function write(incoming: string, stream: Readable, name: string): Promise<Upload> {
-  const file = temporaryIn(incoming);
+  const file = `${randomUUID()}.upload`;
+  const path = join(incoming, file);
   const hash = createHash('sha256');
+  let bytes = 0;
+  const meter = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      bytes += chunk.length;
+      done(null, chunk);
+    },
+  });
   try {
     // somebody may have removed it
-    mkdirSync(incoming, { recursive: true, mode: 0o700 });
+    makeFolder(incoming);
   } catch (error) {
     stream.destroy();
     throw asUnavailable(error);
   }
-  const sink = createWriteStream(file, { flags: 'wx' });
-  stream.on('data', (chunk: Buffer) => hash.update(chunk));
+  const sink = createWriteStream(path, { flags: 'wx' });
   try {
-    await pipeline(stream, sink);
+    await pipeline(stream, meter, sink);
   } catch (error) {
     // until the sink is closed, it may still make the file
     if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
-    await rm(file, { force: true }).catch(() => {});
+    await rm(path, { force: true }).catch(() => {});
     const { syscall } = error as NodeJS.ErrnoException;
     // errors of the client's connection come from other calls
     throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
   }
-  return { file, name, sha256: hash.digest('hex') };
+  return { file, name, sha256: hash.digest('hex'), bytes };
 }
