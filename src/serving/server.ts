@@ -47,7 +47,8 @@ export interface RunningServer {
 /**
  * Loads the newest snapshot, listens, and keeps up with new ones. Resolves once it listens.
  * `sockets` listen already, one for each thread; without any, this thread listens at the address of
- * the settings. Throws an InputError when the snapshot or a setting cannot be used.
+ * the settings. `build` makes all generations. Throws an InputError when the snapshot or a setting
+ * cannot be used.
  */
 export async function startServer(
   settings: ServeSettings,

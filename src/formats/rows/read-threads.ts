@@ -87,7 +87,8 @@ function movedBy(lines: number, piece: Piece): Piece {
 type Batch = readonly [chunks: readonly Uint8Array[], isFirst: boolean];
 
 /**
- * Batches of whole lines, or of texts behind record separators, each in memory of its own. The middle of a line that is too long is dropped.
+ * Batches of whole lines, or of texts behind record separators, each in memory of its own. The
+ * middle of a line that is too long is dropped.
  */
 async function* batchesOf(
   chunks: AsyncIterable<Uint8Array>,
