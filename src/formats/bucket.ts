@@ -1,4 +1,4 @@
-import type { _Object, paginateListObjectsV2, S3 } from '@aws-sdk/client-s3';
+import type { paginateListObjectsV2, S3 } from '@aws-sdk/client-s3';
 import { InputError } from '../model/quote.js';
 
 /** A bucket of S3 or of a compatible store, and what an address names in it. */
@@ -37,21 +37,6 @@ export async function openBucket(address: string): Promise<Bucket> {
     requestHandler: { connectionTimeout: CONNECTION_MS },
   });
   return { client, name, path, paginate: sdk.paginateListObjectsV2 };
-}
-
-/** All objects below a prefix; with a delimiter, those whose keys have none behind the prefix. */
-export async function listBucket(
-  { client, name, paginate }: Bucket,
-  prefix: string,
-  delimiter: string | undefined,
-  abortSignal: AbortSignal,
-): Promise<readonly _Object[]> {
-  const found: _Object[] = [];
-  const asked = { Bucket: name, Prefix: prefix, Delimiter: delimiter };
-  for await (const { Contents = [] } of paginate({ client }, asked, { abortSignal })) {
-    found.push(...Contents);
-  }
-  return found;
 }
 
 /** The HTTP status of a store's error; undefined where the store did not answer. */

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { _Object } from '@aws-sdk/client-s3';
-import { listBucket, openBucket, storeStatus } from '../../formats/bucket.js';
+import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { CHECKSUM_SUFFIX } from '../../formats/snapshot.js';
 import { InputError } from '../../model/quote.js';
 import { Changed, isSnapshotName, type RemoteFile, type Store, startOf } from './source.js';
@@ -21,8 +21,7 @@ interface ObjectFile extends RemoteFile {
  * {@link openBucket} does.
  */
 export async function bucketStore(address: string): Promise<Store> {
-  const bucket = await openBucket(address);
-  const { client, name: Bucket, path } = bucket;
+  const { client, name: Bucket, path, paginate } = await openBucket(address);
   const nameOf = (key: string): string => `s3://${Bucket}/${key}`;
 
   async function ask<T>(key: string, answer: Promise<T>): Promise<T> {
@@ -42,6 +41,16 @@ export async function bucketStore(address: string): Promise<Store> {
 
   async function head(Key: string, abortSignal: AbortSignal): Promise<Listed> {
     return { ...(await ask(Key, client.headObject({ Bucket, Key }, { abortSignal }))), Key };
+  }
+
+  /** All objects below the prefix, whose keys have no slash behind it. */
+  async function listAll(abortSignal: AbortSignal): Promise<readonly Listed[]> {
+    const found: Listed[] = [];
+    const asked = { Bucket, Prefix: path, Delimiter: '/' };
+    for await (const { Contents = [] } of paginate({ client }, asked, { abortSignal })) {
+      found.push(...Contents);
+    }
+    return found;
   }
 
   function textOf(Key: string, abortSignal: AbortSignal): Promise<string> {
@@ -73,7 +82,7 @@ export async function bucketStore(address: string): Promise<Store> {
         });
         return [fileOf(object, await checksum)];
       }
-      const all = await ask(path, listBucket(bucket, path, '/', signal));
+      const all = await ask(path, listAll(signal));
       const objects = new Map(all.map((one) => [one.Key ?? '', one]));
       const files = all
         // an empty object of the prefix's own name is what consoles call a folder
