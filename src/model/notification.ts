@@ -18,23 +18,23 @@ export interface Notification {
 }
 
 /**
- * Validates a notification; returns every problem of an invalid one. Unless it is `complete`,
- * `seen` may be absent. A time without an offset is local time of `zone`, or else a problem.
+ * Validates a notification; returns every problem of an invalid one. With a `zone` a time without
+ * an offset is local time, and `seen` may be absent; without one both are problems.
  */
 export function readNotification(
   record: unknown,
-  { complete, zone }: { readonly complete: boolean; readonly zone?: TimeZone },
+  zone?: TimeZone,
 ): Notification | readonly Problem[] {
   const problems: Problem[] = [];
   const fail = (field: string, reason: string): void => void problems.push({ field, reason });
   const checkWhole = (field: string, value: unknown, least: 0 | 1): void => {
     if (isWhole(value, least)) return;
-    const isAbsent = value === undefined && !complete;
+    const isAbsent = value === undefined && zone !== undefined;
     fail(field, isAbsent ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`);
   };
   if (!isObject(record)) return [{ field: 'record', reason: 'must be an object' }];
   const { id, user, comment } = record;
-  const seen = record['seen'] === undefined && !complete ? false : record['seen'];
+  const { seen = zone === undefined ? undefined : false } = record;
   checkWhole('id', id, 1);
   checkWhole('user', user, 0);
   if (typeof seen !== 'boolean') fail('seen', 'must be true or false');

@@ -32,9 +32,7 @@ export async function readNotifications(
     for await (const rows of PARSERS[format](source.chunks())) {
       for (const row of rows) {
         const result =
-          row.problem === undefined
-            ? readNotification(row.value, { complete: false, zone })
-            : [row.problem];
+          row.problem === undefined ? readNotification(row.value, zone) : [row.problem];
         if (!('id' in result)) log.add(row.place, result);
         else if (ids.add(result.id)) notifications.push(result);
         else log.add(row.place, [{ field: 'id', reason: `${result.id} is an earlier record's` }]);

@@ -157,7 +157,7 @@ export function readNotifications(fields: JsonObject, fail: Fail): readonly Noti
     throw fail(`items must be a list of at most ${MAX_FRAME_NOTIFICATIONS} notifications`);
   }
   return items.map((item: unknown, index) => {
-    const result = readNotification(item, { complete: true });
+    const result = readNotification(item);
     if ('id' in result) return result;
     const [{ field, reason }] = result as readonly [Problem];
     throw fail(`notification ${index} of the frame: ${field} ${reason}`);
