@@ -105,17 +105,16 @@ export class PostWriter implements Posts {
       if (earlier !== undefined) return repeated(earlier, request);
       image = await media!.accept(upload, request.address);
     }
-    if ('problems' in draft || typeof image === 'string') {
-      if (typeof image === 'object') await media!.discard(image);
+    try {
+      if (!('problems' in draft) && typeof image !== 'string') {
+        return await this.#accept(request, draft, image);
+      }
       const problems = 'problems' in draft ? draft.problems : {};
       const wrong = typeof image === 'string' ? { image: [image] } : {};
       return { kind: 'refused', problems: { ...problems, ...wrong } };
-    }
-    try {
-      return await this.#accept(request, draft, image);
     } finally {
       // the image's file was moved to its place, or is not wanted
-      if (image !== undefined) await media!.discard(image);
+      if (typeof image === 'object') await media!.discard(image);
     }
   }
 
