@@ -1,4 +1,3 @@
-import type { Logger } from 'pino';
 import { version } from '../model/quote.js';
 import { createBuilder } from '../reload/build.js';
 import { connectionLimit } from '../serving/connections.js';
@@ -25,7 +24,21 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
     process.exitCode = await supervise(settings, logger);
     return;
   }
-  const { obey, close } = takeSignals(logger);
+  let server: RunningServer | undefined;
+  let isClosing = false;
+  const close = async (signal: string): Promise<void> => {
+    if (isClosing) return;
+    isClosing = true;
+    logger.info({ signal }, 'closing');
+    await server?.close();
+    logger.info('closed');
+    process.exit(0);
+  };
+  // during the load a SIGHUP must not end the process, and a SIGTERM must, also as the first
+  // process of a container
+  process.on('SIGTERM', (signal) => void close(signal));
+  process.on('SIGINT', (signal) => void close(signal));
+  process.on('SIGHUP', () => server?.look('retry'));
   if (isSupervised) whenOrphaned(() => void close('none: its supervisor ended'));
   // as many as the supervisor counted: it may have seen other cores
   const workers = isSupervised ? sockets.length : 1;
@@ -35,38 +48,10 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
   // a supervisor does not load all this
   const { startServer } = await import('../serving/server.js');
   const limited = { ...settings, workers, maxConnections: connections };
-  const server = await startServer(limited, log, sockets, build);
+  server = await startServer(limited, log, sockets, build);
   if (isSupervised) reportServing();
   logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
   const wanted = settings.maxConnections;
   // with the usual limits of open files some are always missing
   if (connections < wanted / 2) logger.warn({ wanted, connections }, 'few files may be open');
-  obey(server);
-}
-
-/**
- * Handles signals from the start: during the load a SIGHUP must not end the process, and a SIGTERM
- * must, also as the first process of a container. `obey` takes the server once it runs; `close`
- * ends it as a signal does.
- */
-function takeSignals(logger: Logger) {
-  let running: RunningServer | undefined;
-  let isClosing = false;
-  const close = async (signal: string): Promise<void> => {
-    if (isClosing) return;
-    isClosing = true;
-    logger.info({ signal }, 'closing');
-    await running?.close();
-    logger.info('closed');
-    process.exit(0);
-  };
-  process.on('SIGTERM', (signal) => void close(signal));
-  process.on('SIGINT', (signal) => void close(signal));
-  process.on('SIGHUP', () => void running?.look('retry'));
-  return {
-    close,
-    obey(server: RunningServer): void {
-      running = server;
-    },
-  };
 }
