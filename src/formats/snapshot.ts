@@ -52,8 +52,6 @@ export interface ReadOptions {
   /** The most invalid records that are left out; one more refuses the file. */
   readonly maxInvalid?: number;
   readonly timeZone?: string | undefined;
-  /** When rows were exported, in milliseconds; the file's mtime where absent. */
-  readonly exportedAt?: number | undefined;
   /** The most threads that read a large file of rows; 1 where absent. */
   readonly threads?: number;
   readonly onProgress?: Progress;

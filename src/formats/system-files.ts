@@ -82,8 +82,9 @@ export function temporaryIn(folder: string, isOwned = false): string {
 }
 
 /**
- * Removes temporary files of killed processes: those that nothing was written to for a day, and
- * those whose owner has ended. Must be called before this process makes owned ones in the folder.
+ * Removes temporary files of killed processes: those whose owner has ended, and those without one
+ * that nothing was written to for a day. Must be called before this process makes owned ones in the
+ * folder.
  */
 export function removeLeftovers(folder: string): void {
   let names: string[];
@@ -99,9 +100,9 @@ export function removeLeftovers(folder: string): void {
       const path = join(folder, name);
       const stats = lstatSync(path);
       const owner = OWNED.exec(name)?.[1];
-      const isOver = owner !== undefined && hasEnded(Number(owner));
-      if (!stats.isFile()) continue;
-      if (isOver || stats.mtimeMs < Date.now() - ABANDONED_AFTER) unlinkSync(path);
+      const isOld = stats.mtimeMs < Date.now() - ABANDONED_AFTER;
+      const isLeft = owner === undefined ? isOld : hasEnded(Number(owner));
+      if (isLeft && stats.isFile()) unlinkSync(path);
     } catch {
       // the file is gone, or somebody else's
     }

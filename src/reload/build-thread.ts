@@ -40,7 +40,7 @@ function faultOf(error: InputError): Fault {
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const { path, name, checksum, exportedAt, unless } = request;
+  const { path, name, checksum, unless } = request;
   const { maxInvalid, timeZone, notifications } = request;
   if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
@@ -50,7 +50,7 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   // the first build may use all cores; later ones leave them to the requests
   const inParallel = unless === undefined;
   const threads = inParallel ? availableParallelism() : 1;
-  const options = { maxInvalid, timeZone, exportedAt, threads, onProgress };
+  const options = { maxInvalid, timeZone, threads, onProgress };
   const reader = await openSnapshot(path, options);
   try {
     const dataset = await buildDataset(reader, { inParallel });

@@ -12,8 +12,6 @@ interface BuildTask {
   readonly checksum?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */
   readonly unless: string | undefined;
-  /** When rows were exported, where the time of their file does not say so. */
-  readonly exportedAt?: number | undefined;
 }
 
 interface BuildSettings {

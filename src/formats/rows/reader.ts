@@ -115,7 +115,7 @@ export class RowsReader implements SnapshotReader {
       notifications: [],
       page: this.#page,
       digest: this.#source.digest(),
-      createdAt: this.#options.exportedAt ?? this.#source.modifiedAt,
+      createdAt: this.#source.modifiedAt,
     };
   }
 

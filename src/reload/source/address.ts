@@ -1,5 +1,5 @@
 import { createWriteStream, rmSync } from 'node:fs';
-import { mkdir, rm, stat, truncate } from 'node:fs/promises';
+import { mkdir, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { CHECKSUM_SUFFIX, type Progress } from '../../formats/snapshot.js';
@@ -51,11 +51,13 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
       };
       try {
         await download(store, file, path, tell, idleMs);
+        // rows count as exported when their file was written
+        await utimes(path, new Date(), new Date(file.modifiedAt));
         const text = await file.checksum?.(AbortSignal.timeout(idleMs));
         const checksum = text === undefined ? undefined : async () => text;
         // what was downloaded is whole, whatever is there by now
         const state = async () => 'same' as const;
-        return { path, checksum, exportedAt: file.modifiedAt, state, close };
+        return { path, checksum, state, close };
       } catch (error) {
         await close();
         // what a server refuses now it may give later, unlike what is wrong in a file

@@ -65,8 +65,6 @@ export interface Opened {
   readonly checksum?: (() => Promise<string>) | undefined;
   /** What became of the file since it was listed. A `replaced` one was still read whole. */
   state(): Promise<'same' | 'replaced' | 'written'>;
-  /** When a file of rows was exported, in milliseconds; else the time of the local file counts. */
-  readonly exportedAt?: number;
   /** Removes what `open` made, once the file has been read. */
   close?(): Promise<void>;
 }
