@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { exportEncoder } from '../exports/encoders.js';
 import { Export } from '../exports/export-pieces.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { type LoadReport, requireWhole, type SnapshotReader } from '../formats/snapshot.js';
+import type { LoadReport, SnapshotReader } from '../formats/snapshot.js';
 import { EXPORT_FORMATS } from '../http/request/addresses.js';
 import { HttpError } from '../http/request/http-error.js';
 import {
@@ -49,8 +49,6 @@ export async function exportSnapshot(
   return withInput(input, output, options, async (path, name) => {
     const started = performance.now();
     const [file, report, further] = await load(path, query, format, options);
-    // a page of a longer list would pass for all of it in another format
-    requireWhole(name, report, { allowEmpty: true });
     let bytes = 0;
     const bar = startProgress('Exporting', options, countPoints);
     try {

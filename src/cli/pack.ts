@@ -13,7 +13,7 @@ import { type Output, writeBlocks } from '../formats/native/write-blocks.js';
 import {
   type Leniency,
   type LoadReport,
-  requireWhole,
+  requirePoints,
   type SnapshotReader,
   type Watermark,
 } from '../formats/snapshot.js';
@@ -89,7 +89,7 @@ async function packFile(
       const report = reader.report();
       // posts alone make a good snapshot, too
       const allowEmpty = options.allowEmpty || (further?.latest ?? 0) > 0;
-      requireWhole(input, report, { allowEmpty });
+      requirePoints(input, report, { allowEmpty });
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
       const unseen = notifications ?? report.notifications;

@@ -5,10 +5,10 @@ import { openSnapshot } from '../formats/files/open.js';
 import { NativeAudit } from '../formats/native/audit.js';
 import type { NativeReader } from '../formats/native/read.js';
 import {
-  doubtOf,
   type Leniency,
   type LoadReport,
   type Progress,
+  requirePoints,
   type SnapshotReader,
 } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
@@ -76,8 +76,7 @@ async function read(
     for (const text of load.problems) findings.fail(text);
     findings.reasonCount = load.invalid;
   } else {
-    const doubt = doubtOf(load, options);
-    if (doubt !== undefined) findings.fail(`${path}: ${doubt}`);
+    requirePoints(path, load, options);
   }
 }
 

@@ -27,8 +27,6 @@ export interface LoadReport {
   /** The number of times without an offset, and the time zone that they were read in. */
   readonly localTimes?: { readonly count: number; readonly zone: string };
   readonly notifications: readonly Notification[];
-  /** Why the file is a page of a longer list; undefined where it is a whole one. */
-  readonly page: string | undefined;
   /** A digest of the content, in hexadecimal. */
   readonly digest: string;
   /** When the export was made, in milliseconds: as the file says, else its mtime. */
@@ -91,18 +89,13 @@ export interface Leniency {
   readonly allowEmpty?: boolean | undefined;
 }
 
-/** Why a sound file is refused, with the cure; undefined where it is taken. */
-export function doubtOf(
-  { page, points, invalid }: LoadReport,
+/** Throws an InputError where a sound file has no points, unless that is allowed. */
+export function requirePoints(
+  path: string,
+  { points, invalid }: LoadReport,
   { allowEmpty = false }: Leniency,
-): string | undefined {
-  if (page !== undefined) return `is a page of a longer list: ${page}; fetch all of it`;
-  if (points > 0 || allowEmpty) return undefined;
+): void {
+  if (points > 0 || allowEmpty) return;
   const left = invalid === 0 ? '' : `: all ${invalid} records are invalid and were left out`;
-  return `has no points${left}; --allow-empty takes it all the same`;
-}
-
-export function requireWhole(path: string, report: LoadReport, leniency: Leniency): void {
-  const doubt = doubtOf(report, leniency);
-  if (doubt !== undefined) throw new InputError(`${path}: ${doubt}`);
+  throw new InputError(`${path}: has no points${left}; --allow-empty takes it all the same`);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
-import { type Leniency, requireWhole } from '../formats/snapshot.js';
+import { type Leniency, requirePoints } from '../formats/snapshot.js';
 import { InputError } from '../model/quote.js';
 import { reclaimMemory } from './background.js';
 import type { Build, BuildResult } from './build.js';
@@ -237,7 +237,7 @@ export class Reloader {
       const result = await build(task, tell);
       // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;
-      if (result !== 'unchanged') requireWhole(path, result.dataset.report, this.#options);
+      if (result !== 'unchanged') requirePoints(path, result.dataset.report, this.#options);
       return result;
     } catch (error) {
       if ((await state()) !== 'same') throw OVERTAKEN;

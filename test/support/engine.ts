@@ -56,7 +56,6 @@ export function readerOfBlocks(
       problems: [],
       unknownKeys: {},
       notifications: [],
-      page: undefined,
       digest: 'test',
       createdAt: 0,
     }),

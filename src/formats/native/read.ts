@@ -134,7 +134,6 @@ export class NativeReader implements TwoPassReader {
       problems: [],
       unknownKeys: {},
       notifications: this.#notifications,
-      page: undefined,
       digest: this.digest,
       createdAt: this.#ends.header.createdAt,
       ...(this.watermark && { watermark: this.watermark }),

@@ -2,18 +2,16 @@ import { show } from '../../model/quote.js';
 import { isObject } from '../../model/units.js';
 import { FEATURE_FORM, JSON_FORM, type RenderedPoint, readRendered } from './canonical.js';
 import { JsonDocument, parsePart } from './json-document.js';
-import { BrokenRows, type OnPage, problemRow, type Row, TOO_LONG } from './row.js';
+import { BrokenRows, problemRow, type Row, TOO_LONG } from './row.js';
 
 const SHOWN_BYTES = 200;
 
 /**
  * Reads a JSON document: an array of records, an object with a list `results`, or a GeoJSON
- * FeatureCollection. A syntax error ends reading: nothing tells where the next record begins.
+ * FeatureCollection. A syntax error ends reading: nothing tells where the next record begins. Throws
+ * at the end where the document is a page of a longer list.
  */
-export async function* readJson(
-  chunks: AsyncIterable<Uint8Array>,
-  onPage: OnPage = () => {},
-): AsyncGenerator<Row[]> {
+export async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Row[]> {
   let rows: Row[] = [];
   let rendered: RenderedPoint | undefined;
   const isRendered = (bytes: Uint8Array): boolean => {
@@ -50,7 +48,8 @@ export async function* readJson(
   }
   requireRecords(document, start);
   const page = pageOf(document);
-  if (page !== undefined) onPage(page);
+  if (page === undefined) return;
+  throw new BrokenRows(`is a page of a longer list: ${page}; fetch all of it`);
 }
 
 /** Throws where the document is incomplete or has no list of records. */

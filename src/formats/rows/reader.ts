@@ -53,7 +53,6 @@ export class RowsReader implements SnapshotReader {
   readonly #ids = new IdSet();
   readonly #problems: ProblemLog;
   readonly #unknownKeys = new UnknownKeys();
-  #page: string | undefined;
 
   /**
    * Opens a file, whose format was detected. Throws an InputError when it cannot be opened. Times
@@ -97,10 +96,7 @@ export class RowsReader implements SnapshotReader {
     if (this.format === 'ndjson' && threads > 1) {
       return yield* readInThreads(chunks, this.#zone.name, threads);
     }
-    const rows = PARSERS[this.format](chunks, (why) => {
-      this.#page = why;
-    });
-    yield* piecesOf(rows, this.#zone);
+    yield* piecesOf(PARSERS[this.format](chunks), this.#zone);
   }
 
   report(): LoadReport {
@@ -113,7 +109,6 @@ export class RowsReader implements SnapshotReader {
       problems: this.#problems.first,
       unknownKeys: this.#unknownKeys.counts(),
       notifications: [],
-      page: this.#page,
       digest: this.#source.digest(),
       createdAt: this.#source.modifiedAt,
     };

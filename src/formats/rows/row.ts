@@ -23,16 +23,8 @@ export interface RawRecord {
   readonly start?: number;
 }
 
-/**
- * Turns a gunzipped file into rows, a batch for each chunk, in order. Throws {@link BrokenRows}.
- * Calls `onPage` at the end with why the file is a page of a longer list, if it is.
- */
-export type RowParser = (
-  chunks: AsyncIterable<Uint8Array>,
-  onPage?: OnPage,
-) => AsyncGenerator<Row[]>;
-
-export type OnPage = (why: string) => void;
+/** Turns a gunzipped file into rows, a batch for each chunk, in order. Throws {@link BrokenRows}. */
+export type RowParser = (chunks: AsyncIterable<Uint8Array>) => AsyncGenerator<Row[]>;
 
 /** Nothing more can be read. The reader adds the name of the file to the message. */
 export class BrokenRows extends Error {
