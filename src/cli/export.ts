@@ -112,7 +112,7 @@ async function load(
   const bar = startProgress('Loading', options);
   const reader = await openSnapshot(path, { ...options, onProgress: bar.update });
   try {
-    const further = await postsBeside(reader, options.journal);
+    const further = await postsBeside(options.journal);
     // without posts a native file is read straight to its place
     const source: SnapshotReader =
       further === undefined

@@ -166,14 +166,11 @@ export class JournaledPoints {
   /** Of all posts. */
   readonly watermark: Watermark;
   readonly #posted: Posted;
-  /** The snapshot has posts of this journal up to this sequence. */
-  readonly #known: number;
   readonly #postedIds: ReadonlySet<number>;
   readonly #created = new Map<number, Microseconds>();
   #nextId: number;
 
-  /** `had` is the watermark of the snapshot. */
-  constructor(journal: string, posted: Posted, had: Watermark | undefined) {
+  constructor(journal: string, posted: Posted) {
     this.#journal = shownName(journal);
     this.origin = `compact, with ${counted(posted.posts.length, 'post')} of ${this.#journal}`;
     this.latest = posted.posts.reduce(
@@ -182,8 +179,6 @@ export class JournaledPoints {
     );
     this.watermark = { journal: posted.name, sequence: posted.through };
     this.#posted = posted;
-    const isOwn = had?.journal === posted.name && had.sequence <= posted.through;
-    this.#known = isOwn ? had.sequence : 0;
     this.#postedIds = new Set(posted.posts.flatMap(({ id, movedFrom = id }) => [id, movedFrom]));
     this.#nextId = posted.nextId;
   }
@@ -194,7 +189,7 @@ export class JournaledPoints {
       this.#see(block);
       yield block;
     }
-    yield* this.#blocks();
+    yield* this.#blocks(reader.report().watermark);
   }
 
   #see({ count, id, createdAt }: ColumnBlock): void {
@@ -205,11 +200,14 @@ export class JournaledPoints {
     }
   }
 
-  #blocks(): PointBlock[] {
+  /** The points of posts that a snapshot with the watermark `had` lacks. */
+  #blocks(had: Watermark | undefined): PointBlock[] {
+    const { name, posts, through } = this.#posted;
+    const known = had?.journal === name && had.sequence <= through ? had.sequence : 0;
     const builder = new BlockBuilder();
     let added = 0;
-    for (const post of this.#posted.posts) {
-      const standing = standingOf(post, (id) => this.#created.get(id), this.#known);
+    for (const post of posts) {
+      const standing = standingOf(post, (id) => this.#created.get(id), known);
       if (standing === 'retired') continue;
       const { point: posted } = acceptedOf(post);
       const point = standing === 'moved' ? { ...posted, id: this.#freshId(post) } : posted;
@@ -224,7 +222,6 @@ export class JournaledPoints {
       builder.add(columns);
       added++;
     }
-    const { posts, through } = this.#posted;
     this.summary.push(
       `${counted(added, 'post')} of ${this.#journal} added, ` +
         `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,

@@ -53,12 +53,11 @@ export async function packSnapshot(
 
 /** Reads the posts of a journal that belong to a snapshot. Throws as `readPosts` does. */
 export async function postsBeside(
-  reader: SnapshotReader,
   journal: string | undefined,
 ): Promise<JournaledPoints | undefined> {
   if (journal === undefined) return undefined;
   const { JournaledPoints, readPosts } = await import('./journal-posts.js');
-  return new JournaledPoints(journal, await readPosts(journal), reader.watermark);
+  return new JournaledPoints(journal, await readPosts(journal));
 }
 
 async function packFile(
@@ -79,9 +78,8 @@ async function packFile(
   const reading = { ...options, threads: availableParallelism(), onProgress: bar.update };
   const reader = await openSnapshot(input, reading);
   try {
-    const further = await postsBeside(reader, options.journal);
+    const further = await postsBeside(options.journal);
     const bytesRead = statSync(input).size;
-    const watermark = further?.watermark ?? options.journalThrough ?? reader.watermark;
     const [report, totals] = await writeOutput(output, options, async (to) => {
       const origin = further === undefined ? `pack, from ${basename(name)}` : further.origin;
       const blocks = await read(input, reader, further, options);
@@ -91,6 +89,7 @@ async function packFile(
       const allowEmpty = options.allowEmpty || (further?.latest ?? 0) > 0;
       requirePoints(input, report, { allowEmpty });
       const createdAt = Math.max(report.createdAt, further?.latest ?? report.createdAt);
+      const watermark = further?.watermark ?? options.journalThrough ?? report.watermark;
       const labels = { origin: `waypost ${origin}`, createdAt, watermark };
       const unseen = notifications ?? report.notifications;
       return [report, await writeSorted(to, labels, blocks, unseen, options)] as const;

@@ -31,6 +31,7 @@ export interface LoadReport {
   readonly digest: string;
   /** When the export was made, in milliseconds: as the file says, else its mtime. */
   readonly createdAt: number;
+  /** The posts that the file has, or leaves out on purpose. */
   readonly watermark?: Watermark | undefined;
 }
 
@@ -59,8 +60,6 @@ export type IsWanted = (columns: ColumnBlock) => boolean;
 
 export interface SnapshotReader {
   readonly format: SnapshotFormat;
-  /** The posts that the file has, or leaves out on purpose. */
-  readonly watermark?: Watermark | undefined;
   /**
    * The points; blocks that are not wanted may come without records. Throws an InputError where
    * the file is broken or has too many invalid records.

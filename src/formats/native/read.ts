@@ -17,7 +17,6 @@ import {
   type Progress,
   type ReadOptions,
   type TwoPassReader,
-  type Watermark,
 } from '../snapshot.js';
 import {
   decodeMap,
@@ -68,7 +67,6 @@ export class NativeReader implements TwoPassReader {
   readonly count: number;
   readonly origin: string;
   readonly digest: string;
-  readonly watermark: Watermark | undefined;
   readonly #file: FrameFile;
   readonly #ends: Ends;
   readonly #onProgress: Progress | undefined;
@@ -85,7 +83,6 @@ export class NativeReader implements TwoPassReader {
     this.count = ends.header.count;
     this.origin = ends.header.origin;
     this.digest = ends.digest;
-    this.watermark = ends.header.watermark;
   }
 
   async *blocks(isWanted: IsWanted = () => true): AsyncIterable<PointBlock> {
@@ -127,6 +124,7 @@ export class NativeReader implements TwoPassReader {
     if (!this.#columnsDone || !this.#recordsDone) {
       throw new Error('the snapshot has not been read to its end');
     }
+    const { createdAt, watermark } = this.#ends.header;
     return {
       format: 'native',
       points: this.count,
@@ -135,8 +133,8 @@ export class NativeReader implements TwoPassReader {
       unknownKeys: {},
       notifications: this.#notifications,
       digest: this.digest,
-      createdAt: this.#ends.header.createdAt,
-      ...(this.watermark && { watermark: this.watermark }),
+      createdAt,
+      ...(watermark && { watermark }),
     };
   }
 

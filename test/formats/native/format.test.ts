@@ -4,7 +4,6 @@ import { crc32 } from 'node:zlib';
 import { pack, UnpackrStream } from 'msgpackr';
 import { packSnapshot } from '../../../src/cli/pack.js';
 import { verify } from '../../../src/cli/verify.js';
-import { openSnapshot } from '../../../src/formats/files/open.js';
 import { decodeRecords } from '../../../src/formats/native/decode.js';
 import { openNative } from '../../../src/formats/native/read.js';
 import { isStored, storePoint, UnstoredRecord } from '../../../src/formats/record-layout.js';
@@ -158,9 +157,6 @@ test('a header says up to which post of a journal the file goes', async () => {
   const [[block], report] = await readOnePass(path);
   assert.equal([block!.count, report.watermark], [1, WATERMARK]);
   assert.equal(readInPlace(path)[1].watermark, WATERMARK);
-  const reader = await openSnapshot(path, {});
-  assert.equal(reader.watermark, WATERMARK);
-  reader.close();
   const [, without] = await readOnePass(fixture('one'));
   assert.not.ok('watermark' in without);
 });

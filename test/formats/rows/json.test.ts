@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
-import {
-  brokenBy,
-  feature,
-  foundIn,
-  outcomes,
-  rowsOf,
-  valuesOf,
-} from '../../support/rows.js';
+import { brokenBy, feature, foundIn, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
 import { assert, rounds, test } from '../../support/uvu.js';
 
 /** Why the document is broken, in one chunk and in small ones. */
