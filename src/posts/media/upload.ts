@@ -16,7 +16,6 @@ export interface Upload {
   readonly name: string;
   /** Of its bytes, in hexadecimal digits. */
   readonly sha256: string;
-  readonly bytes: number;
 }
 
 /** Receives uploads on one thread. */
@@ -77,11 +76,9 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
   const file = `${randomUUID()}.upload`;
   const path = join(incoming, file);
   const hash = createHash('sha256');
-  let bytes = 0;
   const meter = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       hash.update(chunk);
-      bytes += chunk.length;
       done(null, chunk);
     },
   });
@@ -103,5 +100,5 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
     // errors of the client's connection come from other calls
     throw syscall === 'open' || syscall === 'write' ? asUnavailable(error) : error;
   }
-  return { file, name, sha256: hash.digest('hex'), bytes };
+  return { file, name, sha256: hash.digest('hex') };
 }
