@@ -232,8 +232,7 @@ export class Reloader {
       opened = await source.open(candidate, tell);
       const isNew = current.isEmpty || this.#isRenewing;
       const unless = isNew ? undefined : current.generation.parts.digest;
-      const checksum = await opened.checksum?.();
-      const task = { path: opened.path, name: path, checksum, unless };
+      const task = { path: opened.path, name: path, checksum: opened.checksum, unless };
       const result = await build(task, tell);
       // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;

@@ -53,8 +53,7 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         await download(store, file, path, tell, idleMs);
         // rows count as exported when their file was written
         await utimes(path, new Date(), new Date(file.modifiedAt));
-        const text = await file.checksum?.(AbortSignal.timeout(idleMs));
-        const checksum = text === undefined ? undefined : async () => text;
+        const checksum = await file.checksum?.(AbortSignal.timeout(idleMs));
         // what was downloaded is whole, whatever is there by now
         const state = async () => 'same' as const;
         return { path, checksum, state, close };

@@ -76,7 +76,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       const { path, file, checksum, beside } = candidate as FileCandidate;
       return {
         path,
-        checksum: checksum && (() => readChecksum(besideOf(path))),
+        checksum: checksum && (await readChecksum(besideOf(path))),
         async state() {
           const changes = await Promise.all([
             stateIfAny(path).then((now) => changeOf(file, now)),

@@ -61,8 +61,8 @@ export interface Candidate {
 /** A candidate as a local file. */
 export interface Opened {
   readonly path: string;
-  /** Reads the checksum file, where there is one. */
-  readonly checksum?: (() => Promise<string>) | undefined;
+  /** The text of the checksum file, where there is one. */
+  readonly checksum?: string | undefined;
   /** What became of the file since it was listed. A `replaced` one was still read whole. */
   state(): Promise<'same' | 'replaced' | 'written'>;
   /** Removes what `open` made, once the file has been read. */
