@@ -73,15 +73,14 @@ test('files share a process while they pass', async () => {
 
 test('a file that ends no test is ended, and a slow one is not', async () => {
   const hangs = `${HEAD} test('c', () => new Promise(() => setInterval(() => {}, 1e6))); test.run();`;
-  const pause = "test('d', () => new Promise((done) => setTimeout(done, 2_000)));";
-  const slow = `${HEAD} ${pause.repeat(4)} test.run();`;
-  const [hanging, steady, next] = await outcomesOf([hangs, slow, GOOD], {
-    ...LIMITS,
-    silenceMs: 6_000,
-  });
+  // altogether longer than the silence that is allowed, of which each test takes a tenth
+  const pause = "test('d', () => new Promise((done) => setTimeout(done, 1_000)));";
+  const slow = `${HEAD} ${pause.repeat(11)} test.run();`;
+  const limits = { ...LIMITS, silenceMs: 10_000 };
+  const [hanging, steady, next] = await outcomesOf([hangs, slow, GOOD], limits);
   assert.equal(counts(hanging!), [0, 1, 0]);
-  assert.match(hanging!.output, /ended after 6 s without a word/);
-  assert.equal(counts(steady!), [4, 0, 0]);
+  assert.match(hanging!.output, /ended after 10 s without a word/);
+  assert.equal(counts(steady!), [11, 0, 0]);
   assert.equal(counts(next!), [1, 0, 1]);
 });
 
