@@ -46,11 +46,6 @@ test('an image whose record is refused goes, and those beside it stay', async ()
   assert.equal(files(), ['.incoming', kept.slice('/media/'.length)]);
 });
 
-test('what becomes the image of no point is discarded', async () => {
-  await media.discard(await checked());
-  assert.equal(files(), ['.incoming', 'map_data_points']);
-});
-
 test('what had come in when a process was killed goes once it is an hour old', async () => {
   const posted = await media.store(1, await checked());
   await upload(PNG);
@@ -94,10 +89,24 @@ test('an upload that breaks off leaves nothing and fails as its stream did', asy
   assert.equal(files(), ['.incoming', 'map_data_points']);
 });
 
-test('an address that has all uploads to itself gives them up to others, one by one', async () => {
+/** Begins as many uploads as may come in at a time, all of one address. */
+function beginAll() {
   const uploads = createUploads(incoming, 1, logger);
   const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
   const slow = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a').catch(String));
+  /** Ends those from `first` on, and discards them. */
+  async function end(first = 0): Promise<void> {
+    for (const stream of streams) stream.push(null);
+    for (const upload of await Promise.all(slow.slice(first))) {
+      await uploads.discard(upload as Upload);
+    }
+    assert.equal(files(), ['.incoming', 'map_data_points']);
+  }
+  return { uploads, slow, end };
+}
+
+test('an address that has all uploads to itself gives them up to others, one by one', async () => {
+  const { uploads, slow, end } = beginAll();
   const honest = Array.from({ length: 3 }, () => {
     return uploads.receive(Readable.from([JPEG]), 'x.jpg', 'b');
   });
@@ -105,22 +114,15 @@ test('an address that has all uploads to itself gives them up to others, one by 
   for (const one of slow.slice(0, 3)) {
     assert.is(await one, 'MediaUnavailable: too many images are coming in');
   }
-  for (const stream of streams) stream.push(null);
-  const others = await Promise.all(slow.slice(3));
-  for (const upload of others) await uploads.discard(upload as Upload);
-  assert.equal(files(), ['.incoming', 'map_data_points']);
+  await end(3);
 });
 
 test('more uploads than may come in at a time are turned away', async () => {
-  const uploads = createUploads(incoming, 1, logger);
-  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
-  const taken = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a'));
+  const { uploads, end } = beginAll();
   const further = new Readable({ read() {} });
   assert.instance(await failure(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
   assert.ok(further.destroyed);
-  for (const stream of streams) stream.push(null);
-  for (const upload of await Promise.all(taken)) await uploads.discard(upload);
-  assert.equal(files(), ['.incoming', 'map_data_points']);
+  await end();
   await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
 });
 
