@@ -46,6 +46,11 @@ export function processTree(pid: number): number[] {
   return [pid, ...children.filter(Boolean).flatMap((child) => processTree(Number(child)))];
 }
 
+/** The command line of a process; empty where it has ended. */
+export function commandOf(pid: number): string {
+  return readProc(`${pid}/cmdline`) ?? '';
+}
+
 /** CPU seconds of processes and all their children; undefined without /proc. */
 export function treeCpuSeconds(pids: number | readonly number[]): number | undefined {
   const all = [pids].flat().flatMap(processTree).map(cpuSeconds);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { processTree } from '../../bench/support/proc.js';
+import { commandOf, processTree } from '../../bench/support/proc.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { aheadBy } from '../support/faults.js';
 import {
@@ -208,19 +208,9 @@ function killOne({ pid }: Service, victim: (typeof VICTIMS)[number]): boolean {
   if (victim === 'supervisor') return kill(pid);
   const [first, ...others] = processTree(pid);
   // a service of one worker has no supervisor
-  const commands = others.map(commandOf);
   const wanted = victim === 'decoder' ? /decode-process/ : /main\.js/;
-  const found = others[commands.findIndex((command) => wanted.test(command))];
+  const found = others.find((other) => wanted.test(commandOf(other)));
   return found === undefined || first === undefined ? false : kill(found);
-}
-
-/** The command line of a process; empty if it has ended meanwhile, as decoders do. */
-function commandOf(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
 }
 
 /** Kills a process and its children, which would otherwise end by themselves and in good order. */

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { commandOf, processTree } from '../../../bench/support/proc.js';
 import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { JPEG } from '../../support/images.js';
@@ -25,19 +27,7 @@ function job(input: string): DecodeJob {
 }
 
 function decoders(): number[] {
-  const { pid } = process;
-  const threads = readdirSync(`/proc/${pid}/task`);
-  const children = threads.flatMap((thread) =>
-    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean),
-  );
-  return children.map(Number).filter((child) => {
-    try {
-      return readFileSync(`/proc/${child}/cmdline`, 'utf8').includes('decode-process.js');
-    } catch {
-      // it has ended since
-      return false;
-    }
-  });
+  return processTree(process.pid).filter((pid) => commandOf(pid).includes('decode-process.js'));
 }
 
 /** The process that decodes now, once it computes: it has lowered all its threads by then. */
@@ -51,10 +41,7 @@ async function decoderAtWork(): Promise<number> {
 
 function nicenessOf(pid: number): number[] {
   try {
-    return readdirSync(`/proc/${pid}/task`).map((thread) => {
-      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8');
-      return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
-    });
+    return readdirSync(`/proc/${pid}/task`).map((thread) => getPriority(Number(thread)));
   } catch {
     // one has ended since the folder was read
     return [];
