@@ -10,6 +10,10 @@ import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 // importing these tests shares their cluster: a new one takes two seconds of CPU
 import { fleet } from './fleet.js';
 
+function accepts(service: Asking, key: string): Promise<void> {
+  return until('posts are accepted', async () => (await postKeyed(service, key)).status === 201);
+}
+
 fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
   const address = await fleet.emptyDatabase();
   const path = snapshot();
@@ -56,9 +60,7 @@ fleet.check('without the database reads go on; posts do when it is back', async 
   const { text } = await service.get('/metrics');
   assert.match(text, /^waypost_journal_failing 1$/m);
   await fleet.database.start();
-  await until('posts are accepted', async () => {
-    return (await postKeyed(service, 'during')).status === 201;
-  });
+  await accepts(service, 'during');
   assert.equal(await keysIn(service, 2), ['before', 'during']);
   await until('nothing is behind', async () => {
     return /^waypost_journal_lag_posts 0$/m.test((await service.get('/metrics')).text);
@@ -133,9 +135,7 @@ fleet.check('a batch that waits for a lock in vain leaves the database', async (
     await until('it ends', async () => !(await waiting()).includes(pid));
     await sql`ROLLBACK`;
   });
-  await until('points are accepted', async () => {
-    return (await postKeyed(service, 'key')).status === 201;
-  });
+  await accepts(service, 'key');
   assert.equal(await keysIn(service, 1), ['key']);
 });
 
@@ -163,9 +163,7 @@ fleet.check('tables edited by hand stop posts, and reads go on', async () => {
   await edit('ALTER TABLE waypost.state RENAME TO gone', /the database refuses \(42P01\)/);
   await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'));
   await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`);
-  await until('points are accepted', async () => {
-    return (await postKeyed(service, 'again')).status === 201;
-  });
+  await accepts(service, 'again');
   assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
 });
 
@@ -195,9 +193,7 @@ fleet.check(
         return !text.includes('lost');
       });
     }
-    await until('points are accepted', async () => {
-      return (await postKeyed(instances[0]!, 'another')).status === 201;
-    });
+    await accepts(instances[0]!, 'another');
     for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
     assert.is.not(await nameOf(instances[0]!), before);
     await assertSame(instances, 4, 20, 2);
