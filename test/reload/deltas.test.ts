@@ -9,7 +9,7 @@ import {
   postsOf as postsOfNotes,
   roomFor,
   serve,
-  startDeltas as start,
+  startDeltas,
 } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
@@ -18,7 +18,10 @@ import { assert, test, until } from '../support/uvu.js';
 import { gate } from '../support/wait.js';
 
 const SEED = 31;
+/** The thread that all tests share. */
 const mergeInThread = createMerger();
+const start = (given: Partial<DeltasOptions> = {}) =>
+  startDeltas({ merge: mergeInThread, ...given });
 const notes = scatterNotes(SEED, 1_200);
 const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
 const snapshotOf = (count: number, loadedAt = 0) =>
