@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
-import { LIST, listAll, postKeyed, type Reply } from './client.js';
+import { type Asking, LIST, listAll, postKeyed, type Reply } from './client.js';
 import { filesIn } from './folder.js';
 import { FORM, imageForm, JPEG } from './images.js';
 import type { Service } from './service.js';
@@ -33,7 +33,7 @@ export interface Told {
 
 /** Posts points, some with images, until it is told to stop or the service is gone. */
 export async function postOn(
-  service: Service,
+  service: Asking,
   name: string,
   told: Told,
   pauseMs: number,
@@ -64,12 +64,7 @@ export async function postOn(
 }
 
 /** Posts the point of a key; the number at the key's end decides whether it has an image. */
-function postOnce(
-  service: Service,
-  key: string,
-  { hasImages }: Told,
-  agent: Agent,
-): Promise<Reply> {
+function postOnce(service: Asking, key: string, { hasImages }: Told, agent: Agent): Promise<Reply> {
   const isOne = Number(key.split('-').at(-1)) % IMAGES === IMAGES - 1;
   const hasOne = hasImages && isOne && !key.startsWith(PLAIN);
   if (!hasOne) return postKeyed(service, key, agent);
