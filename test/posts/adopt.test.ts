@@ -37,24 +37,12 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
   const deltas = new Deltas({ current, logger, ...(capacity && { capacity }) });
   const clock = createPostClock(journal.state.lastTime, UTC);
   const stats = new PostStats();
-  const writer = new PostWriter({
-    journal,
-    visible: deltas,
-    media: undefined,
-    clock,
-    stats,
-  });
+  const writer = new PostWriter({ journal, visible: deltas, media: undefined, clock, stats });
   journal.changed((posts) => deltas.append(posts.map(acceptedOf)));
-  const adopter: Adopter = {
-    ...{ journal, writer, deltas, logger },
-  };
+  const adopter: Adopter = { journal, writer, deltas, logger };
   let files = 0;
   /** Serves these records, and those of posts; packed with a watermark where there is one. */
-  async function serve(
-    records: readonly string[],
-    watermark?: Watermark,
-    now?: number,
-  ): Promise<void> {
+  async function serve(records: readonly string[], watermark?: Watermark, now?: number) {
     let path = join(folder, `${files++}.ndjson`);
     writeFileSync(path, records.map((record) => `${record}\n`).join(''));
     if (watermark !== undefined) {
