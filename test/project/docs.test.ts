@@ -24,7 +24,6 @@ import { ROOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const README = read('README.md');
-const PARAMETERS = read('docs/parameters.md');
 const OPERATIONS = read('docs/operations.md');
 const SOURCE = sourceFiles()
   .map(({ text }) => text)
@@ -46,50 +45,35 @@ test('no document names a flag or an environment variable that does not exist', 
   const own = SERVE_SETTINGS.map(({ flag }) => flag.split(' ', 1)[0]!);
   const flags = new Set(['--help', '--version', ...own]);
   for (const [, flag] of SOURCE.matchAll(/['"](--[a-z-]+)[ '"]/g)) flags.add(flag!);
+  const foreign = ['--engine-strict', '--ignore-scripts', '--omit', '--max-old-space-size'];
   const environment = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
   for (const { path, text } of documents()) {
     for (const [, name] of text.matchAll(/\b(WAYPOST_[A-Z_]+)\b/g)) {
       assert.ok(environment.has(name!), `${path} names ${name}`);
     }
-    for (const [line, command] of text.matchAll(
-      /^(?:.*`)?waypost (?:serve|pack|verify|generate|journal|compact) .*/gm,
-    )) {
-      for (const [flag] of (command ?? line).matchAll(/(?<=\s)--[a-z-]+/g)) {
-        assert.ok(flags.has(flag), `${path} names ${flag}`);
-      }
+    const commands = /^(?:.*`)?waypost (?:serve|pack|verify|generate|journal|compact) .*/gm;
+    for (const [flag] of (text.match(commands) ?? []).join('\n').matchAll(/(?<=\s)--[a-z-]+/g)) {
+      assert.ok(flags.has(flag), `${path} names ${flag}`);
     }
     for (const [, flag] of text.matchAll(/`(--(?:[a-z]+-?)+)[^`]*`/g)) {
-      const known = flags.has(flag!) || FOREIGN_FLAGS.has(flag!);
-      assert.ok(known, `${path} names ${flag}`);
+      assert.ok(flags.has(flag!) || foreign.includes(flag!), `${path} names ${flag}`);
     }
   }
 });
 
-/** Flags of other programs that documents speak of. */
-const FOREIGN_FLAGS = new Set([
-  ...['--engine-strict', '--ignore-scripts', '--omit', '--max-old-space-size', '--omit'],
-]);
-
-test('docs/parameters.md lists every parameter of the points, in order, with its example', () => {
-  const listed = rows(section(PARAMETERS, 'Parameters')).map(([name, , example]) => [
-    code(name),
-    code(example),
-  ]);
-  assert.equal(
-    listed,
-    POINTS_PARAMETERS.map(({ name, example }) => [name, example]),
-  );
-});
-
-test('docs/maps.md lists what tiles are asked for by, besides filters', () => {
-  const listed = rows(section(read('docs/maps.md'), 'Asking for a tile')).map(
-    ([name, , example]) => [code(name), code(example)],
-  );
-  const own = TILE_PARAMETERS.filter((one) => !FILTER_PARAMETERS.includes(one));
-  assert.equal(
-    listed,
-    own.map(({ name, example }) => [name, example]),
-  );
+test('every parameter is listed, in order, with its example: of points, and of tiles besides filters', () => {
+  const ofTiles = TILE_PARAMETERS.filter((one) => !FILTER_PARAMETERS.includes(one));
+  for (const [path, title, parameters] of [
+    ['docs/parameters.md', 'Parameters', POINTS_PARAMETERS],
+    ['docs/maps.md', 'Asking for a tile', ofTiles],
+  ] as const) {
+    const listed = rows(section(read(path), title));
+    assert.equal(
+      listed.map(([name, , example]) => [code(name), code(example)]),
+      parameters.map(({ name, example }) => [name, example]),
+      path,
+    );
+  }
 });
 
 test('the README lists every make target, and documents name no other', () => {
@@ -192,13 +176,12 @@ test('documents name the addresses that there are', () => {
 });
 
 test('the error messages that the pages explain are the ones that are shown', () => {
-  for (const [message] of rows(section(OPERATIONS, 'What an error message means'))) {
+  const [ofOperators, ofClients] = [
+    rows(section(OPERATIONS, 'What an error message means')).map(([message]) => message!),
+    rows(section(read('docs/clients.md'), 'When it cannot answer')).map(([messages]) => messages!),
+  ];
+  for (const message of [...ofOperators, ...ofClients.flatMap((some) => some.split(', '))]) {
     assert.ok(SOURCE.includes(code(message)), `${message} is nowhere in the source`);
-  }
-  for (const [messages] of rows(section(read('docs/clients.md'), 'When it cannot answer'))) {
-    for (const message of messages!.split(', ')) {
-      assert.ok(SOURCE.includes(code(message)), `${message} is nowhere in the source`);
-    }
   }
 });
 
