@@ -95,10 +95,8 @@ test('nothing runs as root, and the root file system is read-only', () => {
   // Kubernetes tells a pod of a Service called `waypost` in WAYPOST_PORT
   assert.match(CLUSTER, /^ {6}enableServiceLinks: false$/m);
   for (const line of [
-    'runAsNonRoot: true',
-    'readOnlyRootFilesystem: true',
-    'allowPrivilegeEscalation: false',
-    'capabilities: { drop: [ALL] }',
+    ...['runAsNonRoot: true', 'readOnlyRootFilesystem: true'],
+    ...['allowPrivilegeEscalation: false', 'capabilities: { drop: [ALL] }'],
   ]) {
     assert.ok(CLUSTER.includes(line) && FLEET.includes(line), line);
   }
@@ -207,10 +205,7 @@ test('the source imports production dependencies only', () => {
     const code = text.replaceAll(/import type [^;]*;|typeof import\([^)]*\)/g, '');
     for (const [, name] of code.matchAll(/(?:from |import\()'([^.'][^']*)'/g)) {
       if (name!.startsWith('node:')) continue;
-      const own = name!
-        .split('/')
-        .slice(0, name!.startsWith('@') ? 2 : 1)
-        .join('/');
+      const [own] = /^(?:@[^/]+\/)?[^/]+/.exec(name!)!;
       assert.ok(own in PACKAGE.dependencies, `${path} imports ${own}`);
     }
   }
@@ -234,15 +229,10 @@ test('the service runs with the production packages alone, at every address, hea
     const sample = join(ROOT, 'data/sample.waypost');
     const flags = ['--snapshot', sample, '--port', port, '--host', '0.0.0.0'];
     const zone = ['--time-zone', 'Europe/Helsinki'];
-    service = spawn(
-      process.execPath,
-      [join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-        // a linked package finds no others than those beside the link
-        env: { ...process.env, NODE_OPTIONS: '--preserve-symlinks --preserve-symlinks-main' },
-      },
-    );
+    // a linked package finds no others than those beside the link
+    const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
+    const run = [...links, join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone];
+    service = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(createInterface({ input: service.stdout! }), 'line');
     for (const path of ['/rest/map_data_points/?coordinates=60.166,24.951,1000', '/metrics']) {
       assert.is((await ask(Number(port), path)).status, 200, path);
