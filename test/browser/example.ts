@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
-import type { Visitor } from '../support/browser.js';
 import { countOf } from '../support/client.js';
 import { ROOT } from '../support/service.js';
 import { browserTest } from './shared.js';
@@ -32,26 +31,14 @@ async function drawn(page: Page, change: () => Promise<unknown>): Promise<Drawn>
   return page.evaluate(DRAWN);
 }
 
-/** Opens the page of the example, served as by its own command. */
-async function visitExample(
-  visitor: Visitor,
-  service: string,
-  look: (page: Page) => Promise<void>,
-): Promise<void> {
-  const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
-  try {
-    const [line] = await once(files.stdout, 'data');
-    await visitor.visit([new URL(String(line)).origin, service], look);
-  } finally {
-    files.kill();
-    await once(files, 'close');
-  }
-}
-
 browserTest(
-  'the example draws clusters, filters them, and zooms into one that is clicked',
+  'the example draws, filters and opens clusters, and names a service that is gone',
   async (visitor, service) => {
-    await visitExample(visitor, service.site, async (page) => {
+    // served as by its own command
+    const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
+    const [line] = await once(files.stdout, 'data');
+    const sites = [new URL(String(line)).origin, service.site, GONE];
+    const look = async (page: Page): Promise<void> => {
       const all = await drawn(page, () => page.goto(`/map.html?service=${service.site}`));
       assert.ok(all.clusters > 5 && all.singles > 0, JSON.stringify(all));
       await page.getByText(/^3,0\d\d points/).waitFor();
@@ -65,23 +52,25 @@ browserTest(
       const before = await page.evaluate('map.getZoom()');
       await drawn(page, async () => {
         const [x, y] = await page.evaluate<[number, number]>(`(() => {
-          const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
-          const { x, y } = map.project(geometry.coordinates);
-          return [x, y];
-        })()`);
+        const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
+        const { x, y } = map.project(geometry.coordinates);
+        return [x, y];
+      })()`);
         await page.locator('canvas').click({ position: { x, y } });
       });
       assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
-    });
+
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      const answer = { status: 404, headers, body: 'no service' };
+      await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
+      await page.goto(`/map.html?service=${GONE}`);
+      await page.getByText(`no answer from ${GONE}`).waitFor();
+    };
+    try {
+      await visitor.visit(sites, look);
+    } finally {
+      files.kill();
+      await once(files, 'close');
+    }
   },
 );
-
-browserTest('the example reports that the service cannot be reached', async (visitor) => {
-  await visitExample(visitor, GONE, async (page) => {
-    const headers = { 'Access-Control-Allow-Origin': '*' };
-    const answer = { status: 404, headers, body: 'no service' };
-    await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
-    await page.goto(`/map.html?service=${GONE}`);
-    await page.getByText(`no answer from ${GONE}`).waitFor();
-  });
-});

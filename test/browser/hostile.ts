@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert';
 import { LIST } from '../support/client.js';
-import { AROUND, HOSTILE, pageTest, withoutMap } from './shared.js';
+import { AROUND, drawn, HOSTILE, pageTest, withoutMap } from './shared.js';
 
 pageTest('hostile records show as text, in pages and on the map', async (page, { site }) => {
   await page.goto(`${LIST}?${AROUND}`);
@@ -28,7 +28,7 @@ pageTest('hostile records show as text, in pages and on the map', async (page, {
     .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
   for (const link of links) assert.ok(link.startsWith(`${site}/`), link);
 
-  await page.waitForSelector('#map[data-state=idle]');
+  await drawn(page);
   await page.locator('#map canvas').press('Enter');
   const comments = page.locator('.map-popup article > [dir=auto]');
   await comments.first().waitFor();

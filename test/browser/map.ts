@@ -6,15 +6,11 @@ import { textOf } from '../../src/browser/shapes.js';
 import { countOf, jsonPost, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
-import { browserTest, FEW, pageTest, withoutMap } from './shared.js';
+import { drawn, FEW, pageTest, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
 /** Width of the world at zoom 0, in pixels. */
 const WORLD = 512;
-
-async function drawn(page: Page): Promise<void> {
-  await page.waitForSelector('#map[data-state=idle]');
-}
 
 /** The numbers in the map's label: matches, clusters, single points, records of the page. */
 async function summary(page: Page): Promise<number[]> {
@@ -52,81 +48,76 @@ async function drag(page: Page, from: readonly number[], to: readonly number[]):
   await page.mouse.up();
 }
 
-browserTest(
-  'a box, a circle and a polygon drawn on the map are filters',
-  async (visitor, service) => {
-    const count = (query: string): Promise<number> => countOf(service, query);
+pageTest('a box, a circle and a polygon drawn on the map are filters', async (page, service) => {
+  const count = (query: string): Promise<number> => countOf(service, query);
 
-    await visitor.visit([service.site], async (page) => {
-      await page.goto(`${FEW}&bbox=20,55,30,65`);
-      await drawn(page);
-      const [matches, clusters, , records] = await summary(page);
-      assert.is(matches, await count('bbox=20,55,30,65'));
-      assert.ok(clusters! > 0 && records === 5, `${clusters} clusters, ${records} records`);
+  await page.goto(`${FEW}&bbox=20,55,30,65`);
+  await drawn(page);
+  const [matches, clusters, , records] = await summary(page);
+  assert.is(matches, await count('bbox=20,55,30,65'));
+  assert.ok(clusters! > 0 && records === 5, `${clusters} clusters, ${records} records`);
 
-      const bar = page.locator('.map-bar');
-      const fieldOf = (name: string): Promise<string> => page.locator(`#f-${name}`).inputValue();
-      // a drawn filter applies at once, and the map keeps its view
-      const { zoom } = await viewOf(page);
-      await page.getByRole('button', { name: 'Zoom in' }).click();
-      await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
-      await drawn(page);
-      const before = await viewOf(page);
-      await bar.getByRole('button', { name: 'This view' }).click();
-      await page.waitForURL(/bbox=(?!20%2C|20,)/);
-      await drawn(page);
-      await assertSameView(page, before, 'This view');
-      const { searchParams } = new URL(page.url());
-      await bar.getByRole('button', { name: 'Box' }).click();
-      await drag(page, [0.45, 0.4], [0.55, 0.6]);
-      await page.waitForURL((url) => url.searchParams.get('bbox') !== searchParams.get('bbox'));
-      const drawnBox = (await fieldOf('bbox')).split(',').map(Number);
-      const [left, bottom, right, top] = drawnBox as [number, number, number, number];
-      assert.ok(20 < left && left < right && right < 30, drawnBox.join());
-      assert.ok(55 < bottom && bottom < top && top < 65, drawnBox.join());
-      const inBox = await count(`bbox=${drawnBox}`);
-      assert.ok(inBox > 0 && inBox < matches!, String(inBox));
-      await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
-      await drawn(page);
-      assert.is((await summary(page))[0], inBox);
-      await assertSameView(page, before, 'Box');
+  const bar = page.locator('.map-bar');
+  const fieldOf = (name: string): Promise<string> => page.locator(`#f-${name}`).inputValue();
+  // a drawn filter applies at once, and the map keeps its view
+  const { zoom } = await viewOf(page);
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  await until('a nearer view', async () => (await viewOf(page)).zoom > zoom + 0.9);
+  await drawn(page);
+  const before = await viewOf(page);
+  await bar.getByRole('button', { name: 'This view' }).click();
+  await page.waitForURL(/bbox=(?!20%2C|20,)/);
+  await drawn(page);
+  await assertSameView(page, before, 'This view');
+  const { searchParams } = new URL(page.url());
+  await bar.getByRole('button', { name: 'Box' }).click();
+  await drag(page, [0.45, 0.4], [0.55, 0.6]);
+  await page.waitForURL((url) => url.searchParams.get('bbox') !== searchParams.get('bbox'));
+  const drawnBox = (await fieldOf('bbox')).split(',').map(Number);
+  const [left, bottom, right, top] = drawnBox as [number, number, number, number];
+  assert.ok(20 < left && left < right && right < 30, drawnBox.join());
+  assert.ok(55 < bottom && bottom < top && top < 65, drawnBox.join());
+  const inBox = await count(`bbox=${drawnBox}`);
+  assert.ok(inBox > 0 && inBox < matches!, String(inBox));
+  await page.getByRole('heading', { name: matchesOf(inBox) }).waitFor();
+  await drawn(page);
+  assert.is((await summary(page))[0], inBox);
+  await assertSameView(page, before, 'Box');
 
-      // a circle by keyboard alone: first its centre, then its rim
-      await bar.getByRole('button', { name: 'Clear' }).click();
-      await page.waitForURL((url) => !url.search.includes('bbox'));
-      await drawn(page);
-      await assertSameView(page, before, 'Clear');
-      await bar.getByRole('button', { name: 'Circle' }).press('Enter');
-      await page.keyboard.press('Enter');
-      await page.keyboard.press('ArrowRight');
-      await drawn(page);
-      await page.keyboard.press('Enter');
-      await page.waitForURL(/coordinates=/);
-      await drawn(page);
-      const circle = await fieldOf('coordinates');
-      assert.match(circle, /^[\d.]+,[\d.]+,\d+$/);
-      assert.is(await fieldOf('bbox'), '');
+  // a circle by keyboard alone: first its centre, then its rim
+  await bar.getByRole('button', { name: 'Clear' }).click();
+  await page.waitForURL((url) => !url.search.includes('bbox'));
+  await drawn(page);
+  await assertSameView(page, before, 'Clear');
+  await bar.getByRole('button', { name: 'Circle' }).press('Enter');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('ArrowRight');
+  await drawn(page);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/coordinates=/);
+  await drawn(page);
+  const circle = await fieldOf('coordinates');
+  assert.match(circle, /^[\d.]+,[\d.]+,\d+$/);
+  assert.is(await fieldOf('bbox'), '');
 
-      await bar.getByRole('button', { name: 'Polygon' }).click();
-      for (const place of [
-        [0.3, 0.2],
-        [0.7, 0.3],
-        [0.5, 0.8],
-      ])
-        await drag(page, place, place);
-      await bar.getByRole('button', { name: 'Finish' }).click();
-      await page.waitForURL(/polygon=/);
-      const polygon = await fieldOf('polygon');
-      const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
-      await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
-      // the map moves to a polygon that comes with the address
-      await page.goto(`${FEW}&polygon=170,-40;-170,-40;-170,-30;170,-30`);
-      await drawn(page);
-      const fiji = await viewOf(page);
-      assert.ok(Math.abs(fiji.center[0]) > 175 && fiji.zoom > 2, JSON.stringify(fiji));
-    });
-  },
-);
+  await bar.getByRole('button', { name: 'Polygon' }).click();
+  for (const place of [
+    [0.3, 0.2],
+    [0.7, 0.3],
+    [0.5, 0.8],
+  ])
+    await drag(page, place, place);
+  await bar.getByRole('button', { name: 'Finish' }).click();
+  await page.waitForURL(/polygon=/);
+  const polygon = await fieldOf('polygon');
+  const both = await count(`coordinates=${circle}&polygon=${encodeURIComponent(polygon)}`);
+  await page.getByRole('heading', { name: matchesOf(both) }).waitFor();
+  // the map moves to a polygon that comes with the address
+  await page.goto(`${FEW}&polygon=170,-40;-170,-40;-170,-30;170,-30`);
+  await drawn(page);
+  const fiji = await viewOf(page);
+  assert.ok(Math.abs(fiji.center[0]) > 175 && fiji.zoom > 2, JSON.stringify(fiji));
+});
 
 pageTest('Enter on the map opens the point in its middle', async (page) => {
   // the page has one record, in the middle, with one of its keys
@@ -147,35 +138,32 @@ pageTest('Enter on the map opens the point in its middle', async (page) => {
   assert.ok(matches! > 100);
 });
 
-browserTest('a posted point appears on the map without a reload', async (visitor, service) => {
+pageTest('a posted point appears on the map without a reload', async (page, service) => {
   const post = async (lat: number, tags: readonly string[]): Promise<void> => {
     assert.is((await service.get(LIST, jsonPost({ lat, lon: 30, tags }))).status, 201);
   };
-  await visitor.visit([service.site], async (page) => {
-    await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
-    await drawn(page);
-    await page.evaluate('window.isSamePage = true');
-    const [before] = await summary(page);
-    await post(60, ['fresh']);
-    await until('it is there', async () => (await summary(page))[0] === before! + 1);
-    await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
-    await until('and what fits the filters', async () => (await summary(page))[0] === before! + 2);
-    assert.ok(await page.evaluate('window.isSamePage'));
-    // a hidden tab has no stream, and catches up when it is shown again
-    const streams = async (): Promise<number> =>
-      (await metricsOf(service)).value('waypost_streams');
-    assert.is(await streams(), 1);
-    const see = (isHidden: boolean): Promise<unknown> =>
-      page.evaluate(`
-        Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
-        document.dispatchEvent(new Event('visibilitychange'));
-      `);
-    await see(true);
-    await until('the stream is closed', async () => (await streams()) === 0);
-    await post(63, ['fresh']);
-    await see(false);
-    await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
-  });
+  await page.goto(`${LIST}?bbox=20,50,40,70&tags=fresh`);
+  await drawn(page);
+  await page.evaluate('window.isSamePage = true');
+  const [before] = await summary(page);
+  await post(60, ['fresh']);
+  await until('it is there', async () => (await summary(page))[0] === before! + 1);
+  await Promise.all([post(61, ['fresh']), post(62, ['stale']), post(80, ['fresh'])]);
+  await until('and what fits the filters', async () => (await summary(page))[0] === before! + 2);
+  assert.ok(await page.evaluate('window.isSamePage'));
+  // a hidden tab has no stream, and catches up when it is shown again
+  const streams = async (): Promise<number> => (await metricsOf(service)).value('waypost_streams');
+  assert.is(await streams(), 1);
+  const see = (isHidden: boolean): Promise<unknown> =>
+    page.evaluate(`
+      Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'));
+    `);
+  await see(true);
+  await until('the stream is closed', async () => (await streams()) === 0);
+  await post(63, ['fresh']);
+  await see(false);
+  await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
 });
 
 test('a view of the whole world is a box of the whole world, wherever its middle is', () => {
@@ -190,8 +178,14 @@ test('a view of the whole world is a box of the whole world, wherever its middle
   }
 });
 
+/** The channels of each pixel of the map. */
+async function pixelsOf(page: Page) {
+  const image = sharp(await page.locator(CANVAS).screenshot());
+  return image.raw().toBuffer({ resolveWithObject: true });
+}
+
 pageTest('land around a city is grey, and the world is not repeated', async (page) => {
-  await page.setViewportSize({ width: 1900, height: 900 });
+  await page.setViewportSize({ width: 1300, height: 600 });
   // no rows: the map is as wide as the page
   await page.goto(`${LIST}?bbox=-180,-85,180,85&status=NONE`);
   await drawn(page);
@@ -199,9 +193,7 @@ pageTest('land around a city is grey, and the world is not repeated', async (pag
     await page.getByRole('button', { name: 'Zoom out' }).click();
     await drawn(page);
   }
-  const world = await sharp(await page.locator(CANVAS).screenshot())
-    .raw()
-    .toBuffer({ resolveWithObject: true });
+  const world = await pixelsOf(page);
   const { width, height, channels } = world.info;
   assert.ok(width > WORLD, `${width} pixels`);
   // if the world were repeated, these two columns would be the same
@@ -210,10 +202,7 @@ pageTest('land around a city is grey, and the world is not repeated', async (pag
   assert.not.equal(column(4), column(4 + WORLD));
   await page.goto(`${LIST}?coordinates=60.17,24.94,2000&page_size=1`);
   await drawn(page);
-  const { data } = await sharp(await page.locator(CANVAS).screenshot())
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  const [red, green, blue] = data;
+  const [red, green, blue] = (await pixelsOf(page)).data;
   assert.ok(blue! <= red! && Math.abs(green! - red!) < 8, `${red} ${green} ${blue}`);
   // a window too small for the library to show the whole world
   await page.setViewportSize({ width: 100, height: 100 });

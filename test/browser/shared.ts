@@ -64,6 +64,11 @@ export function withoutMap(page: Page, which = 'true'): Promise<unknown> {
   return page.addInitScript(`if (${which}) HTMLCanvasElement.prototype.getContext = () => null`);
 }
 
+/** Resolves once the map of a page is drawn. */
+export async function drawn(page: Page): Promise<void> {
+  await page.waitForSelector('#map[data-state=idle]');
+}
+
 /** Opens a list, and fills in the form for a point. */
 export async function fillForm(page: Page, lat: string, lon: string): Promise<Locator> {
   await page.goto(FEW);
