@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
+import { writeAged } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
@@ -78,29 +79,17 @@ test('a checksum is found in whatever form the usual programs write it', async (
   writeFileSync(path, 'content');
   const digest = sha256(Buffer.from('content'));
   const other = '0'.repeat(64);
-  const check = (text: string): Promise<string> =>
-    checkChecksum(path, path, text).then(
-      () => 'fine',
-      ({ message }: Error) => message,
-    );
+  const check = (text: string) => checkChecksum(path, path, text).then(() => 'fine', String);
   for (const text of [
-    digest,
-    `${digest}\n`,
-    `${digest.toUpperCase()}  a b\n`,
-    `${digest} *a b`,
-    `${digest}  /srv/data/a b\r\n`,
-    `${other}  another\n${digest}  a b\n`,
+    ...[digest, `${digest}\n`, `${digest.toUpperCase()}  a b\n`, `${digest} *a b`],
+    ...[`${digest}  /srv/data/a b\r\n`, `${other}  another\n${digest}  a b\n`],
   ]) {
     assert.is(await check(text), 'fine', text);
   }
   assert.match(await check(`${other}  a b\n`), /not whole: its SHA-256 is/);
   for (const text of [
-    '',
-    '\n',
-    `${digest}  another\n`,
-    `${digest}0  a b`,
-    digest.slice(1),
-    '<html>',
+    ...['', '\n', '<html>', digest.slice(1)],
+    ...[`${digest}  another\n`, `${digest}0  a b`],
   ]) {
     assert.match(await check(text), /has no SHA-256 of a b; expected a line such as/, text);
   }
@@ -130,18 +119,14 @@ test('notifications are looked at with the snapshot', async () => {
 test('a bad snapshot is not built again for other notifications, a good one is', async () => {
   const folder = makeFolder();
   const companion = makeFile(JSON.stringify(notification(1)), 'notifications.ndjson');
-  const put = (name: string, content: string | Buffer, seconds: number): void => {
-    writeFileSync(join(folder, name), content);
-    utimesSync(join(folder, name), seconds, seconds);
-  };
-  put('good', markedLines(1), 1_000);
-  for (let i = 0; i < 3; i++) put(`bad-${i}`, 'garbage\n', 2_000 + i);
+  writeAged(join(folder, 'good'), 1_000, markedLines(1));
+  for (let i = 0; i < 3; i++) writeAged(join(folder, `bad-${i}`), 2_000 + i, 'garbage\n');
   const { current, look, outcomes } = await startReloading({ path: folder, companion });
   writeFileSync(companion, JSON.stringify(notification(2)));
   await look();
   assert.is(current.generation.unseen.get(7), undefined);
   assert.equal(outcomes, ['failed', 'failed', 'failed', 'loaded', 'loaded']);
-  put('bad-0', 'other garbage\n', 2_000);
+  writeAged(join(folder, 'bad-0'), 2_000, 'other garbage\n');
   await look();
   assert.equal(outcomes.slice(5), ['failed'], 'unless it changed itself');
   assert.match(current.stale!.reason, join(folder, 'bad-2'));
@@ -149,10 +134,8 @@ test('a bad snapshot is not built again for other notifications, a good one is',
 
 test('of a folder the newest whole file is served', async () => {
   const folder = makeFolder();
-  writeFileSync(join(folder, 'a'), markedLines(1));
-  utimesSync(join(folder, 'a'), 1_000, 1_000);
-  writeFileSync(join(folder, 'b'), 'garbage\n');
-  utimesSync(join(folder, 'b'), 2_000, 2_000);
+  writeAged(join(folder, 'a'), 1_000, markedLines(1));
+  writeAged(join(folder, 'b'), 2_000, 'garbage\n');
   const { current, look, served, errors } = await startReloading({ path: folder });
   assert.equal(served(), [1, countOf(1)]);
   assert.match(current.stale!.reason, join(folder, 'b'));

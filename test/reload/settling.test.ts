@@ -7,6 +7,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { writeAged } from '../support/folder.js';
 import { countOf, markedLines, replaceFile, switchLink } from '../support/marked.js';
 import { type Reloading, startReloading } from '../support/reloading.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
@@ -23,8 +24,7 @@ async function begin(
   settleMs = SETTLE_MS,
 ): Promise<[folder: string, reloading: Reloading]> {
   const folder = makeFolder();
-  writeFileSync(join(folder, 'newest'), markedLines(1));
-  utimesSync(join(folder, 'newest'), LONG_AGO + 1e8, LONG_AGO + 1e8);
+  writeAged(join(folder, 'newest'), LONG_AGO + 1e8, markedLines(1));
   return [folder, await startReloading({ path: folder, settleMs, events })];
 }
 
@@ -35,8 +35,7 @@ test('a slow copy of an old file, heard of by events, is never served, and a new
   writeFileSync(path, lines.subarray(0, lines.indexOf('\n', 1_000) + 1));
   const { heard } = events;
   await until('its beginning is heard of', () => events.heard > heard);
-  writeFileSync(path, lines);
-  utimesSync(path, LONG_AGO, LONG_AGO);
+  writeAged(path, LONG_AGO, lines);
   writeFileSync(join(folder, 'really newer'), markedLines(3));
   await until('the new file is served', () => current.generation.count === countOf(3));
   assert.is(builds.begun, 2, 'the copy was not built');
@@ -60,8 +59,7 @@ test('while the newest is still being written, an older one that is whole is ser
   } finally {
     clearInterval(timer);
   }
-  writeFileSync(growing, markedLines(3));
-  utimesSync(growing, later, later);
+  writeAged(growing, later, markedLines(3));
   await look();
   assert.equal(served(), [3, countOf(3)]);
 });
@@ -124,19 +122,14 @@ const JUNK_SETTLE_MS = 2_000;
 
 test('many newer files that are no snapshots delay a good one by hardly more than one settling', async () => {
   const folder = makeFolder();
-  const age = (name: string, seconds: number): void =>
-    utimesSync(join(folder, name), seconds, seconds);
-  writeFileSync(join(folder, 'first'), markedLines(1));
-  age('first', 1_000);
+  writeAged(join(folder, 'first'), 1_000, markedLines(1));
   const { current, look, outcomes, builds, served } = await startReloading({
     path: folder,
     settleMs: JUNK_SETTLE_MS,
   });
-  writeFileSync(join(folder, 'good'), markedLines(2));
-  age('good', 2_000);
+  writeAged(join(folder, 'good'), 2_000, markedLines(2));
   for (let i = 0; i < JUNK; i++) {
-    writeFileSync(join(folder, `junk-${i}`), `garbage ${i}\n`);
-    age(`junk-${i}`, 3_000 + i);
+    writeAged(join(folder, `junk-${i}`), 3_000 + i, `garbage ${i}\n`);
   }
   const started = performance.now();
   await look();

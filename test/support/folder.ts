@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -19,6 +19,12 @@ export function makeFile(content: string | Uint8Array, name = 'points'): string 
   const path = join(makeFolder(), name);
   writeFileSync(path, content);
   return path;
+}
+
+/** Writes a file that was changed at a time, in seconds since the epoch. */
+export function writeAged(path: string, seconds: number, content: string | Uint8Array = 'x'): void {
+  writeFileSync(path, content);
+  utimesSync(path, seconds, seconds);
 }
 
 /** How many files there are in a folder and those inside it. */

@@ -11,6 +11,7 @@ import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
+import { writeAged } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
 import { assert, failure, makeFile, makeFolder, test } from '../../support/uvu.js';
 
@@ -22,12 +23,6 @@ function sourceOf(path: string, journal?: string): Promise<Source> {
 
 async function namesOf(source: Source): Promise<string[]> {
   return (await source.list()).map(({ path }) => basename(path));
-}
-
-/** `time` is in seconds since the epoch. */
-function write(path: string, time: number, content = 'x'): void {
-  writeFileSync(path, content);
-  utimesSync(path, time, time);
 }
 
 test('a file is its own only candidate', async () => {
@@ -42,7 +37,7 @@ test('a file is its own only candidate', async () => {
 test('a folder has its files for candidates, the newest first', async () => {
   const folder = makeFolder();
   for (const [name, time] of Object.entries({ b: 2_000, a: 3_000, c: 1_000, d: 2_000 })) {
-    write(join(folder, name), time);
+    writeAged(join(folder, name), time);
   }
   const names = await namesOf(await sourceOf(folder));
   assert.equal(names, ['a', 'd', 'b', 'c'], 'of two of the same age the later name comes first');
@@ -56,9 +51,9 @@ test('only names that a snapshot may have count, links to files among them', asy
   never.push('readme.md', 'LICENSE', 'export.log', 'points.bak', 'points.filepart');
   const ever = ['points', 'points.ndjson', 'points.csv.gz', 'part', 'tmp', 'points.2024-01-01'];
   ever.push('points.txt', 'sha256', 'readmes.csv', 'a b.json');
-  for (const name of [...never, ...ever]) write(join(folder, name), 1_000);
+  for (const name of [...never, ...ever]) writeAged(join(folder, name), 1_000);
   mkdirSync(join(folder, 'inner'));
-  write(join(folder, 'inner', 'target'), 1_000);
+  writeAged(join(folder, 'inner', 'target'), 1_000);
   symlinkSync('inner/target', join(folder, 'link'));
   symlinkSync('inner', join(folder, 'folder-link'));
   symlinkSync('nowhere', join(folder, 'dangling'));
@@ -68,9 +63,9 @@ test('only names that a snapshot may have count, links to files among them', asy
 test('the journal and the files beside it are no snapshots, whatever its name', async () => {
   const folder = makeFolder();
   const beside = ['', '-journal', '.new', '.new-journal', '.aside-1760000000000'];
-  for (const suffix of beside) write(join(folder, `notes.db${suffix}`), 1_000);
+  for (const suffix of beside) writeAged(join(folder, `notes.db${suffix}`), 1_000);
   const others = ['notes.db.gz', 'notes.dbx', 'other.db', 'other.db-journal'];
-  for (const name of others) write(join(folder, name), 1_000);
+  for (const name of others) writeAged(join(folder, name), 1_000);
   const outside = join(folder, '..', `${basename(folder)}-link`);
   symlinkSync(folder, outside);
   symlinkSync('notes.db', join(folder, '.link'));
@@ -88,7 +83,8 @@ test('the journal and the files beside it are no snapshots, whatever its name', 
 test('a pattern chooses among the names of a folder', async () => {
   const folder = makeFolder();
   const names = ['a.waypost', 'ab.waypost', 'a.waypost.gz', 'b.ndjson', 'a+b.waypost', 'aXb'];
-  for (const name of [...names, '.a.waypost', 'a.waypost.tmp']) write(join(folder, name), 1_000);
+  for (const name of [...names, '.a.waypost', 'a.waypost.tmp'])
+    writeAged(join(folder, name), 1_000);
   const found = async (pattern: string): Promise<string[]> =>
     (await namesOf(await sourceOf(join(folder, pattern)))).sort();
   assert.equal(await found('*.waypost'), ['a+b.waypost', 'a.waypost', 'ab.waypost']);
@@ -97,7 +93,7 @@ test('a pattern chooses among the names of a folder', async () => {
   assert.equal(await found('*'), [...names].sort());
   const none = await failure(namesOf(await sourceOf(join(folder, '*.csv'))));
   assert.match(none.message, /there is no file in this folder that \*\.csv fits/);
-  write(join(folder, 'what?'), 1_000);
+  writeAged(join(folder, 'what?'), 1_000);
   assert.equal(await found('what?'), ['what?'], 'a file of that very name is meant first');
 });
 
@@ -114,23 +110,23 @@ test('what is not there throws', async () => {
 
 test('each listing finds what came, went, was replaced or written to, without an event', async () => {
   const folder = makeFolder();
-  for (let i = 0; i < 50; i++) write(join(folder, `old-${i}`), 1_000 + i);
+  for (let i = 0; i < 50; i++) writeAged(join(folder, `old-${i}`), 1_000 + i);
   const source = await sourceOf(folder);
   assert.is((await namesOf(source)).length, 50);
-  write(join(folder, 'new'), 5_000);
+  writeAged(join(folder, 'new'), 5_000);
   assert.is((await namesOf(source))[0], 'new');
   rmSync(join(folder, 'new'));
   assert.is((await namesOf(source))[0], 'old-49');
   replaceFile(join(folder, 'old-0'), 'y');
   assert.is((await namesOf(source))[0], 'old-0');
   const later = Date.now() / 1000 + 60;
-  write(join(folder, 'old-1'), later);
+  writeAged(join(folder, 'old-1'), later);
   assert.is((await namesOf(source))[0], 'old-1', 'in place');
   symlinkSync('old-2', join(folder, 'link'));
   assert.ok((await namesOf(source)).includes('link'));
   rmSync(join(folder, 'old-2'));
   assert.not.ok((await namesOf(source)).includes('link'), 'a link that dangles now');
-  write(join(folder, 'old-2'), later + 1);
+  writeAged(join(folder, 'old-2'), later + 1);
   assert.equal((await namesOf(source)).slice(0, 2), ['old-2', 'link']);
 });
 
@@ -138,19 +134,19 @@ test('what was looked at in a listing that failed is listed by the next one', as
   const parent = makeFolder();
   const [folder, way] = [join(parent, 'points'), join(parent, 'way')];
   mkdirSync(folder);
-  write(join(folder, 'old'), 1_000);
-  write(join(folder, 'written'), 2_000);
+  writeAged(join(folder, 'old'), 1_000);
+  writeAged(join(folder, 'written'), 2_000);
   const source = await sourceOf(folder);
   assert.equal(await namesOf(source), ['written', 'old']);
   // a link that cannot be followed for now, though not for want of a file
   symlinkSync('x'.repeat(300), way);
   symlinkSync('../way/link', join(folder, 'link'));
-  write(join(folder, 'new'), 4_000);
-  write(join(folder, 'written'), 3_000);
+  writeAged(join(folder, 'new'), 4_000);
+  writeAged(join(folder, 'written'), 3_000);
   assert.is((await failure(source.list())).code, 'ENAMETOOLONG');
   rmSync(way);
   mkdirSync(way);
-  write(join(way, 'link'), 5_000);
+  writeAged(join(way, 'link'), 5_000);
   assert.equal(await namesOf(source), ['link', 'new', 'written', 'old']);
 });
 
@@ -158,7 +154,7 @@ test('a checksum file is part of what identifies a snapshot', async () => {
   const folder = makeFolder();
   for (const root of [folder, join(folder, 'points')]) {
     rmSync(join(folder, 'points.sha256'), { force: true });
-    write(join(folder, 'points'), 1_000);
+    writeAged(join(folder, 'points'), 1_000);
     const source = await sourceOf(root);
     const seen = new Set<string>();
     const look = async (): Promise<string | undefined> => {
