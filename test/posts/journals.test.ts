@@ -72,8 +72,7 @@ for (const kind of [FILE, DATABASE]) {
     test.before(async () => {
       database = await startDatabase();
       // a setting that an operator made for other programs makes no difference
-      const set = "ALTER ROLE ALL SET default_transaction_isolation = 'serializable'";
-      await database.ask((sql) => sql.unsafe(set));
+      await database.run("ALTER ROLE ALL SET default_transaction_isolation = 'serializable'");
     });
   }
   test.after.each(async () => {
@@ -241,16 +240,16 @@ for (const kind of [FILE, DATABASE]) {
   check('says which tables it cannot use', async () => {
     const place = await kind.place();
     await (await opened(place)).close();
-    await database.ask((sql) => sql`UPDATE waypost.state SET version = 99`);
+    await database.run('UPDATE waypost.state SET version = 99');
     assert.match(await refusal(kind.open(place)), /tables have version 99.*start a newer one/);
-    await database.ask((sql) => sql`DELETE FROM waypost.state`);
+    await database.run('DELETE FROM waypost.state');
     assert.match(await refusal(kind.open(place)), /waypost\.state has no row/);
     const wrong = place.replace(/:[^:@]+@/, ':wrong@');
     const told = await refusal(kind.open(wrong));
     assert.match(told, /password authentication failed/);
     assert.not.match(told, /wrong|not%20to/);
     assert.match(await refusal(kind.open(`${place}x`)), /database "\w+" does not exist/);
-    await database.ask((sql) => sql`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
+    await database.run("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
     assert.match(await refusal(kind.open(database.address('latin'))), /its encoding is LATIN1/);
   });
 

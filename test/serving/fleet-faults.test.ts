@@ -4,6 +4,7 @@ import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../support/fleet.js';
+import { metricsOf } from '../support/operating.js';
 import { runCommand, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
@@ -57,14 +58,12 @@ fleet.check('without the database reads go on; posts do when it is back', async 
     assert.is(status, 200);
     return /"accepted":false,"reason":"the journal fails:/.test(text);
   });
-  const { text } = await service.get('/metrics');
-  assert.match(text, /^waypost_journal_failing 1$/m);
+  const value = async (name: string) => (await metricsOf(service)).value(`waypost_journal_${name}`);
+  assert.is(await value('failing'), 1);
   await fleet.database.start();
   await accepts(service, 'during');
   assert.equal(await keysIn(service, 2), ['before', 'during']);
-  await until('nothing is behind', async () => {
-    return /^waypost_journal_lag_posts 0$/m.test((await service.get('/metrics')).text);
-  });
+  await until('nothing is behind', async () => (await value('lag_posts')) === 0);
 });
 
 fleet.check('a connection that is cut in the middle of a commit makes no point twice', async () => {
@@ -144,7 +143,7 @@ fleet.check('tables edited by hand stop posts, and reads go on', async () => {
   for (const key of ['a', 'b', 'c']) await post(service, key);
   const before = await service.get(LIST);
   const edit = async (statement: string, reason: RegExp): Promise<void> => {
-    await fleet.database.ask((sql) => sql.unsafe(statement));
+    await fleet.database.run(statement);
     await until(`${reason}`, async () => {
       assert.is((await service.get(LIST)).text, before.text);
       return reason.test((await service.get('/health/ready')).text);
@@ -161,45 +160,36 @@ fleet.check('tables edited by hand stop posts, and reads go on', async () => {
   await edit(`${undo}; ${add(4, '{"id":904}')}`, /post 4 has a record whose lat/);
   await edit(`${undo}; UPDATE waypost.state SET version = 2`, /tables have version 2/);
   await edit('ALTER TABLE waypost.state RENAME TO gone', /the database refuses \(42P01\)/);
-  await fleet.database.ask((sql) => sql.unsafe('ALTER TABLE waypost.gone RENAME TO state'));
-  await fleet.database.ask((sql) => sql`UPDATE waypost.state SET version = 1`);
+  await fleet.database.run(
+    'ALTER TABLE waypost.gone RENAME TO state; UPDATE waypost.state SET version = 1',
+  );
   await accepts(service, 'again');
   assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
 });
 
-fleet.check(
-  'posts that a failover lost are not served any more, and the state has a new name',
-  async () => {
-    const address = await fleet.emptyDatabase();
-    const instances = [
-      await fleet.start(snapshot(), address),
-      await fleet.start(snapshot(), address),
-    ];
-    for (const key of ['kept', 'lost']) await post(instances[0]!, key);
-    const nameOf = async ({ get }: Asking): Promise<string> => {
-      return String(
-        (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'],
-      );
-    };
-    const before = await nameOf(instances[1]!);
-    await fleet.database.ask((sql) =>
-      sql.unsafe(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
-        last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`),
-    );
-    for (const one of instances) {
-      await until('the lost one is gone', async () => {
-        const { status, text } = await one.get(LIST);
-        assert.is(status, 200);
-        return !text.includes('lost');
-      });
-    }
-    await accepts(instances[0]!, 'another');
-    for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
-    assert.is.not(await nameOf(instances[0]!), before);
-    await assertSame(instances, 4, 20, 2);
-    assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
-  },
-);
+fleet.check('posts that a failover lost are gone, and the state has a new name', async () => {
+  const address = await fleet.emptyDatabase();
+  const [first, second] = [snapshot(), snapshot()];
+  const instances = [await fleet.start(first, address), await fleet.start(second, address)];
+  for (const key of ['kept', 'lost']) await post(instances[0]!, key);
+  const nameOf = async ({ get }: Asking): Promise<unknown> =>
+    (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'];
+  const before = await nameOf(instances[1]!);
+  await fleet.database.run(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
+    last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`);
+  for (const one of instances) {
+    await until('the lost one is gone', async () => {
+      const { status, text } = await one.get(LIST);
+      assert.is(status, 200);
+      return !text.includes('lost');
+    });
+  }
+  await accepts(instances[0]!, 'another');
+  for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
+  assert.is.not(await nameOf(instances[0]!), before);
+  await assertSame(instances, 4, 20, 2);
+  assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
+});
 
 fleet.check("a failed start names the database's fault, but not its password", async () => {
   const good = await fleet.emptyDatabase();

@@ -66,39 +66,36 @@ function noteOf(id: number, comment: string): string {
   return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
 }
 
-fleet.check(
-  'two versions of a snapshot have all posts once, and a post with a taken id moves once',
-  async () => {
-    const address = await fleet.emptyDatabase();
-    const paths = [snapshot(), snapshot(), snapshot()];
-    const start = (path: string): Promise<OwnService> =>
-      fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
-    const instances = await Promise.all(paths.map(start));
-    const reload = ({ get }: Asking): Promise<unknown> =>
-      get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
-    for (const key of ['a', 'b', 'c']) await post(instances[0]!, key);
-    // as while clocks catch up with one that was ahead: all points have the same time
-    await fleet.database.ask((sql) => sql`UPDATE waypost.posts SET created_at = 1`);
-    const { results } = (await instances[0]!.get(LIST)).json<Envelope>();
-    const taken = results.find(({ comment }) => comment === 'b')!['id'] as number;
-    const next = FIRST_NOTE + noteOf(taken, 'upstream') + noteOf(5_000, 'largest');
-    write(paths[0]!, next);
-    await reload(instances[0]!);
-    assert.equal(await keysIn(instances[0]!, 4), ['a', 'b', 'c', 'largest', 'upstream']);
-    // instances with the old snapshot have the moved point once, under its new id
-    for (const one of instances.slice(1)) assert.equal(await keysWhen(one, 4), ['a', 'b', 'c']);
-    await assertSame(instances.slice(1), 5, 10, 4);
-    assert.is(await post(instances[1]!, 'd'), 5);
-    for (const [i, one] of instances.slice(1).entries()) {
-      write(paths[i + 1]!, next);
-      await reload(one);
-    }
-    await assertSame(instances, 6, 20, 5);
-    assert.equal(await keysIn(instances[2]!, 5), ['a', 'b', 'c', 'd', 'largest', 'upstream']);
-    const again = await postKeyed(instances[2]!, 'b');
-    assert.is(again.json<{ id: number }>().id, taken, 'what was answered is answered');
-  },
-);
+fleet.check('two versions of a snapshot have all posts once, a moved one, too', async () => {
+  const address = await fleet.emptyDatabase();
+  const paths = [snapshot(), snapshot(), snapshot()];
+  const start = (path: string): Promise<OwnService> =>
+    fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
+  const instances = await Promise.all(paths.map(start));
+  const reload = ({ get }: Asking): Promise<unknown> =>
+    get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
+  for (const key of ['a', 'b', 'c']) await post(instances[0]!, key);
+  // as while clocks catch up with one that was ahead: all points have the same time
+  await fleet.database.run('UPDATE waypost.posts SET created_at = 1');
+  const { results } = (await instances[0]!.get(LIST)).json<Envelope>();
+  const taken = results.find(({ comment }) => comment === 'b')!['id'] as number;
+  const next = FIRST_NOTE + noteOf(taken, 'upstream') + noteOf(5_000, 'largest');
+  write(paths[0]!, next);
+  await reload(instances[0]!);
+  assert.equal(await keysIn(instances[0]!, 4), ['a', 'b', 'c', 'largest', 'upstream']);
+  // instances with the old snapshot have the moved point once, under its new id
+  for (const one of instances.slice(1)) assert.equal(await keysWhen(one, 4), ['a', 'b', 'c']);
+  await assertSame(instances.slice(1), 5, 10, 4);
+  assert.is(await post(instances[1]!, 'd'), 5);
+  for (const [i, one] of instances.slice(1).entries()) {
+    write(paths[i + 1]!, next);
+    await reload(one);
+  }
+  await assertSame(instances, 6, 20, 5);
+  assert.equal(await keysIn(instances[2]!, 5), ['a', 'b', 'c', 'd', 'largest', 'upstream']);
+  const again = await postKeyed(instances[2]!, 'b');
+  assert.is(again.json<{ id: number }>().id, taken, 'what was answered is answered');
+});
 
 /** As {@link keysIn}, but waits longer for the sequence than one request does. */
 async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
@@ -109,47 +106,37 @@ async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
   return keysIn(service, sequence);
 }
 
-fleet.check(
-  'posts that all snapshots hold can be pruned, and a snapshot without them is refused',
-  async () => {
-    const address = await fleet.emptyDatabase();
-    const path = snapshot();
-    const first = await fleet.start(path, address);
-    for (const key of ['a', 'b', 'c']) await post(first, key);
-    const packed = join(makeFolder(), 'notes.waypost');
-    const lines: string[] = [];
-    const print = (line: string): void => void lines.push(line);
-    await packSnapshot(path, packed, { journal: address, print });
-    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
-    const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
-    assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
-    await fleet.stop();
+fleet.check('posts that all snapshots hold are pruned, and others then refused', async () => {
+  const address = await fleet.emptyDatabase();
+  const path = snapshot();
+  const first = await fleet.start(path, address);
+  for (const key of ['a', 'b', 'c']) await post(first, key);
+  const packed = join(makeFolder(), 'notes.waypost');
+  const lines: string[] = [];
+  const print = (line: string): void => void lines.push(line);
+  await packSnapshot(path, packed, { journal: address, print });
+  assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
+  const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
+  assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
+  await fleet.stop();
 
-    const second = await fleet.start(packed, address);
-    await until('it says so', async () => /up to 3/.test(await prune()));
-    assert.match(await prune(), /0 rows removed/, 'they are not a day old');
-    await fleet.database.ask(
-      (sql) => sql`UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3`,
-    );
-    // a delay as of deleting a million posts
-    await fleet.database.ask((sql) =>
-      sql.unsafe(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
-          'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';
-        CREATE TRIGGER dawdle BEFORE DELETE ON waypost.posts EXECUTE FUNCTION waypost.dawdle()`),
-    );
-    assert.match(await prune(), /2 rows removed, all up to sequence 2/);
-    await post(second, 'd');
-    assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
-    const listed: string[] = [];
-    for await (const line of listJournal(address)) listed.push(line);
-    assert.equal(
-      listed.map((line) => line.split(' ')[0]),
-      ['3', '4', `${parseDatabaseAddress(address).name}:`],
-    );
-    const lacking = refusal(startInstance(path, address));
-    assert.match(
-      await lacking,
-      /posts up to 2 were removed from the journal, and the snapshot says/,
-    );
-  },
-);
+  const second = await fleet.start(packed, address);
+  await until('it says so', async () => /up to 3/.test(await prune()));
+  assert.match(await prune(), /0 rows removed/, 'they are not a day old');
+  await fleet.database.run('UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3');
+  // a delay as of deleting a million posts
+  await fleet.database.run(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';
+    CREATE TRIGGER dawdle BEFORE DELETE ON waypost.posts EXECUTE FUNCTION waypost.dawdle()`);
+  assert.match(await prune(), /2 rows removed, all up to sequence 2/);
+  await post(second, 'd');
+  assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
+  const listed: string[] = [];
+  for await (const line of listJournal(address)) listed.push(line);
+  assert.equal(
+    listed.map((line) => line.split(' ')[0]),
+    ['3', '4', `${parseDatabaseAddress(address).name}:`],
+  );
+  const lacking = await refusal(startInstance(path, address));
+  assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
+});

@@ -66,6 +66,11 @@ export class Database {
     }
   }
 
+  /** Runs statements of SQL. */
+  run(statements: string): Promise<unknown> {
+    return this.ask((sql) => sql.unsafe(statements));
+  }
+
   /** Removes the journal from a database, at a tenth of the cost of a new database. */
   async empty(name = 'postgres'): Promise<void> {
     await this.ask((sql) => sql`DROP SCHEMA IF EXISTS waypost CASCADE`, name);
