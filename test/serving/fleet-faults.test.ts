@@ -5,7 +5,7 @@ import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
 import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../support/fleet.js';
 import { metricsOf } from '../support/operating.js';
-import { runCommand, startService } from '../support/service.js';
+import { runInThread, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 // importing these tests shares their cluster: a new one takes two seconds of CPU
@@ -218,11 +218,11 @@ fleet.check("a failed start names the database's fault, but not its password", a
   for (const secret of secrets) assert.not.ok(told.includes(secret));
 });
 
-/** The error and the log of a process that cannot start with this journal. */
+/** The error and the log of a service that cannot start with this journal. */
 async function failedStart(path: string, journal: string): Promise<[said: string, logged: string]> {
   const flags = ['serve', '--snapshot', path, '--port', '0', '--journal-wait', '0'];
   const given = { WAYPOST_JOURNAL: journal, WAYPOST_LOG_LEVEL: 'debug' };
-  const { code, stdout, stderr } = await runCommand(flags, given);
+  const { code, stdout, stderr } = await runInThread(flags, given);
   assert.is(code, 1, stdout);
   return [stderr, stdout];
 }

@@ -1,12 +1,11 @@
-import { utimesSync, writeFileSync } from 'node:fs';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Callback, Test } from 'uvu';
 import * as assert from 'uvu/assert';
 import { Random } from '../../src/cli/generate/random.js';
-import { type Asking, LIST } from './client.js';
+import { type Asking, LIST, type Reply } from './client.js';
 import { type Database, POSTGRES, startDatabase } from './database.js';
-import { closeLater, makeFolder } from './folder.js';
+import { closeLater, makeFolder, writeAged } from './folder.js';
 import { FIRST_NOTE } from './kept-posts.js';
 import { type OwnService, startOwnService } from './own-service.js';
 import type { Service } from './service.js';
@@ -16,41 +15,31 @@ import { listen } from './sockets.js';
 const HEADERS = ['etag', 'waypost-snapshot', 'last-modified', 'content-type', 'link'];
 
 /** A proxy between an instance and its database that can cut connections. */
-export class CuttingProxy {
-  readonly #server: Server;
-  readonly #pairs = new Set<readonly [Socket, Socket]>();
-  #cutsIn = Number.POSITIVE_INFINITY;
-
-  constructor(server: Server) {
-    this.#server = server;
-  }
-
-  get port(): number {
-    return (this.#server.address() as { port: number }).port;
-  }
-
-  cut(): void {
-    for (const pair of this.#pairs) for (const socket of pair) socket.destroy();
-  }
-
+export interface CuttingProxy {
+  readonly port: number;
+  cut(): void;
   /** Skips `others` batches, then passes one on and cuts its connection before the answer. */
-  cutInCommit(others = 0): void {
-    this.#cutsIn = others;
-  }
+  cutInCommit(others?: number): void;
+}
 
-  join(client: Socket, server: Socket): void {
-    const pair = [client, server] as const;
-    this.#pairs.add(pair);
+/** Starts a proxy before a port of this machine, which `port` tells anew for each connection. */
+export async function startProxy(port: () => number): Promise<CuttingProxy> {
+  const sockets = new Set<Socket>();
+  let cutsIn = Number.POSITIVE_INFINITY;
+  const join = (client: Socket): void => {
+    const server = connect(port(), '127.0.0.1');
     let isCutting = false;
     const end = (): void => {
-      this.#pairs.delete(pair);
-      for (const socket of pair) socket.destroy();
+      for (const socket of [client, server]) {
+        sockets.delete(socket);
+        socket.destroy();
+      }
     };
-    for (const socket of pair) socket.on('close', end).on('error', end);
+    for (const socket of [client, server]) sockets.add(socket.on('close', end).on('error', end));
     client.on('data', (bytes) => {
       // only a batch holds these bytes
-      if (bytes.includes('"created_at":') && this.#cutsIn-- === 0) {
-        this.#cutsIn = Number.POSITIVE_INFINITY;
+      if (bytes.includes('"created_at":') && cutsIn-- === 0) {
+        cutsIn = Number.POSITIVE_INFINITY;
         isCutting = true;
       }
       server.write(bytes);
@@ -59,18 +48,16 @@ export class CuttingProxy {
       if (isCutting) end();
       else client.write(bytes);
     });
-  }
-}
-
-/** Starts a proxy before a port of this machine, which `port` tells anew for each connection. */
-export async function startProxy(port: () => number): Promise<CuttingProxy> {
-  const server = createServer((client) => {
-    proxy.join(client, connect(port(), '127.0.0.1'));
-  });
-  const proxy = new CuttingProxy(server);
-  await listen(server);
-  closeLater(() => proxy.cut());
-  return proxy;
+  };
+  const cut = (): void => {
+    for (const socket of sockets) socket.destroy();
+  };
+  const listening = await listen(createServer(join));
+  closeLater(cut);
+  const cutInCommit = (others = 0): void => {
+    cutsIn = others;
+  };
+  return { port: listening, cut, cutInCommit };
 }
 
 /** Asserts that instances answer random questions alike, names of snapshots included. */
@@ -88,13 +75,9 @@ export async function assertSame(
       instances.map((one) => one.get(path, { headers: { ...headers, Host: 'fleet.example' } })),
     );
     assert.ok([200, 404].includes(first!.status), `${path}: ${first!.status} ${first!.text}`);
-    const told = HEADERS.map((name) => `${name}: ${first!.headers[name]}`);
+    const headersOf = ({ headers }: Reply) => HEADERS.map((name) => [name, headers[name]]);
     for (const other of others) {
-      assert.equal(
-        HEADERS.map((name) => `${name}: ${other.headers[name]}`),
-        told,
-        path,
-      );
+      assert.equal(headersOf(other), headersOf(first!), path);
       assert.ok(first!.body.equals(other.body), `${path}: ${first!.text}\n${other.text}`);
     }
   }
@@ -175,8 +158,7 @@ export function snapshot(): string {
 
 /** Writes a snapshot whose time is the same for the same records: the digest depends on it. */
 export function write(path: string, records: string): void {
-  writeFileSync(path, records);
-  utimesSync(path, 1_700_000_000, 1_700_000_000 + records.length);
+  writeAged(path, 1_700_000_000 + records.length, records);
 }
 
 /** The comments of all points, sorted; each is the key of a post. */
