@@ -1,31 +1,22 @@
 import * as assert from 'uvu/assert';
 import { LIST } from '../support/client.js';
+import { pluck } from '../support/uvu.js';
 import { AROUND, drawn, HOSTILE, pageTest, withoutMap } from './shared.js';
 
 pageTest('hostile records show as text, in pages and on the map', async (page, { site }) => {
   await page.goto(`${LIST}?${AROUND}`);
-  const cells = await page
-    .locator('tbody tr')
-    .evaluateAll((rows) =>
-      rows.map((row) =>
-        [...row.querySelectorAll('td')].slice(1, 5).map((td) => td.textContent.trim()),
-      ),
-    );
-  assert.equal(
-    cells,
-    HOSTILE.map((text) => [text, text, text, text]),
-  );
+  const rows = await page.locator('tbody tr').all();
+  for (const [i, row] of rows.entries()) {
+    const cells = (await row.locator('td').allTextContents()).map((text) => text.trim());
+    assert.equal(cells.slice(1, 5), Array(4).fill(HOSTILE[i]));
+  }
+  assert.is(rows.length, HOSTILE.length);
   await page.locator('#exchange > summary').click();
   const json = (await page.locator('pre.json').textContent())!;
   const { results } = JSON.parse(json.slice(json.indexOf('{')));
-  assert.equal(
-    results.map(({ comment }: { comment: string }) => comment),
-    HOSTILE,
-  );
+  assert.equal(pluck<{ comment: string }, 'comment'>(results, 'comment'), HOSTILE);
   // no hostile text became a link
-  const links = await page
-    .locator('a')
-    .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).href));
+  const links = await page.evaluate<string[]>('Array.from(document.links, ({ href }) => href)');
   for (const link of links) assert.ok(link.startsWith(`${site}/`), link);
 
   await drawn(page);

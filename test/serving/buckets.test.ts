@@ -95,11 +95,9 @@ test('an image posted to one instance is served by another, like one of a folder
   const path = new URL(answer.json<{ image: string }>().image, 'http://localhost').pathname;
   const whole = await other.get(path);
   const length = String(whole.body.length);
-  const told = ['content-type', 'content-length', 'x-content-type-options'] as const;
-  assert.equal(
-    [whole.status, ...told.map((name) => whole.headers[name])],
-    [200, 'image/jpeg', length, 'nosniff'],
-  );
+  assert.equal([whole.status, whole.headers['content-type']], [200, 'image/jpeg']);
+  assert.is(whole.headers['content-length'], length);
+  assert.is(whole.headers['x-content-type-options'], 'nosniff');
   assert.match(String(whole.headers['content-security-policy']), /default-src 'none'/);
   assert.match(String(whole.headers['cache-control']), /immutable/);
   const etag = String(whole.headers['etag']);
