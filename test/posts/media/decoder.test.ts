@@ -55,10 +55,17 @@ test('an image that takes too long is given up, and the next one is taken', asyn
   assert.equal(decoders(), []);
 });
 
-test('a process that dies takes the image with it that it had begun', async () => {
+test('a process knows no secret, steps back, and takes the image with it that it had begun', async () => {
+  const secrets = ['WAYPOST_ADMIN_TOKEN', 'PGPASSWORD', 'SECRET_ACCESS_KEY'];
+  for (const name of secrets) process.env[name] = 'secret-of-the-service';
   const { decode } = createDecoder(PATIENCE_MS);
   const dying = decode(job(SLOW), 'a');
-  process.kill(await decoderAtWork(), 'SIGKILL');
+  const pid = await decoderAtWork().finally(() => {
+    for (const name of secrets) delete process.env[name];
+  });
+  assert.not(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('secret-of-the-service'));
+  assert.is(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim(), '1000');
+  process.kill(pid, 'SIGKILL');
   const next = decode(job(SMALL), 'a');
   assert.equal(await dying, { kind: 'refused', text: 'The image could not be decoded.' });
   assert.is((await next).kind, 'image');
@@ -96,22 +103,6 @@ test('what cannot be read or written is the fault of the system', async () => {
   const nowhere = { ...job(SMALL), output: join(home, 'nope/x.image') };
   const lost = await failure(decode(nowhere, 'a'));
   assert.is(lost.message, 'images cannot be decoded (ENOENT)');
-});
-
-test('the process knows no secret, and steps back', async () => {
-  const secrets = ['WAYPOST_ADMIN_TOKEN', 'PGPASSWORD', 'SECRET_ACCESS_KEY'];
-  for (const name of secrets) process.env[name] = 'secret-of-the-service';
-  const { decode } = createDecoder(PATIENCE_MS);
-  try {
-    const decoding = decode(job(SLOW), 'a');
-    const pid = await decoderAtWork();
-    assert.not(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('secret-of-the-service'));
-    assert.is(readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim(), '1000');
-    assert.is((await decoding).kind, 'image');
-  } finally {
-    for (const name of secrets) delete process.env[name];
-  }
-  assert.equal(decoders(), []);
 });
 
 const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
