@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../src/model/quote.js';
 import { createBuilder } from '../../src/reload/build.js';
@@ -9,7 +9,7 @@ import {
   type Refusal,
   refusalOf,
 } from '../../src/reload/decide.js';
-import { countOf, markedLines, replaceFile } from '../support/marked.js';
+import { countOf, markedLines, replaceFile, switchLink } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, failure, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
@@ -19,28 +19,18 @@ const NOW = 10_000;
 /** Since how many milliseconds each file has held still; `undefined` for one that is new. */
 type Files = Readonly<Record<string, number | undefined>>;
 
+function candidateOf(name: string) {
+  return { path: name, own: name, identity: name, modifiedAt: 0 };
+}
+
 /** A look at these files, the newest first. */
 function look(files: Files, given: Partial<Look> = {}): Decision {
-  const candidates = Object.keys(files).map((path) => ({
-    path,
-    own: path,
-    identity: path,
-    modifiedAt: 0,
-  }));
+  const candidates = Object.keys(files).map(candidateOf);
   const seen = new Map<string, number>();
   for (const [name, stillFor] of Object.entries(files))
     if (stillFor !== undefined) seen.set(name, NOW - stillFor);
-  return decide({
-    now: NOW,
-    candidates,
-    settleMs: SETTLE_MS,
-    served: undefined,
-    refused: new Map(),
-    seen,
-    stale: undefined,
-    inTurn: false,
-    ...given,
-  });
+  const nothing = { served: undefined, refused: new Map(), stale: undefined, inTurn: false };
+  return decide({ now: NOW, candidates, settleMs: SETTLE_MS, seen, ...nothing, ...given });
 }
 
 function refusal(path: string, retryAt = Number.POSITIVE_INFINITY): Refusal {
@@ -52,10 +42,8 @@ function refused(...all: readonly Refusal[]): Map<string, Refusal> {
 }
 
 function summary({ next, settlesAt, retryAt, stale }: Decision): unknown[] {
-  const [settles, retries] = [settlesAt, retryAt].map((at) =>
-    Number.isFinite(at) ? at : undefined,
-  );
-  return [next?.path, settles, retries, stale?.path];
+  const times = [settlesAt, retryAt].map((at) => (Number.isFinite(at) ? at : undefined));
+  return [next?.path, ...times, stale?.path];
 }
 
 test('the newest file that held still is built; what is older than the served one is not looked at', () => {
@@ -123,13 +111,7 @@ test('what was stale stays so until a newer file is served', () => {
 });
 
 test('a folder that could not be listed keeps the files that were seen in it', () => {
-  const problem = {
-    path: 'folder',
-    own: 'EMFILE',
-    identity: 'EMFILE',
-    modifiedAt: 0,
-    problem: new Error('EMFILE'),
-  };
+  const problem = { ...candidateOf('EMFILE'), path: 'folder', problem: new Error('EMFILE') };
   const seen = new Map([['bad', 1]]);
   const known = { refused: refused(refusal('bad'), refusal('EMFILE', NOW + 7)) };
   const failed = look({}, { ...known, seen, candidates: [problem] });
@@ -140,11 +122,12 @@ test('a folder that could not be listed keeps the files that were seen in it', (
   assert.is(again.next, undefined);
 });
 
+function systemError(code: string, syscall: string): Error {
+  return Object.assign(new Error(code), { code, syscall });
+}
+
 const WANTS: Readonly<Record<string, Error>> = {
-  'file descriptors': Object.assign(new Error('EMFILE: too many open files, open'), {
-    code: 'EMFILE',
-    syscall: 'open',
-  }),
+  'file descriptors': systemError('EMFILE', 'open'),
   memory: new RangeError('Array buffer allocation failed'),
   'the build thread': new Error('the build thread ended with code 1'),
 };
@@ -181,7 +164,7 @@ test('a good snapshot that could not be served yet is tried again, whatever the 
     retryMs: 1,
     onLoaded() {
       if (!isWanting) return;
-      const cause = Object.assign(new Error('EACCES'), { code: 'EACCES', syscall: 'rename' });
+      const cause = systemError('EACCES', 'rename');
       throw new Error('the journal cannot be written anew', { cause });
     },
   });
@@ -215,10 +198,7 @@ test('a snapshot that could not be looked at when it was read is read again', as
   mkdirSync(data);
   writeFileSync(join(data, 'points'), markedLines(1));
   // a link that cannot be followed, though not for want of a file
-  const linkTo = (target: string): void => {
-    rmSync(way, { force: true });
-    symlinkSync(target, way);
-  };
+  const linkTo = (target: string): void => switchLink(target, way);
   linkTo('data');
   let isBreaking = false;
   const { current, look, outcomes, served } = await startReloading({
