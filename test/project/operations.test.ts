@@ -1,3 +1,4 @@
+import { levels } from 'pino';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { LATENCY_BOUNDS } from '../../src/http/answer/context.js';
 import { GEOJSON } from '../../src/http/formats/features.js';
@@ -15,13 +16,6 @@ import { assert, test } from '../support/uvu.js';
 const PAGE = read('docs/operations.md');
 const SOURCE = sourceFiles();
 
-const LEVELS: Readonly<Record<string, string>> = {
-  debug: '20',
-  info: '30',
-  warn: '40',
-  error: '50',
-  fatal: '60',
-};
 /** Fields of objects that calls of the logger spread. */
 const SPREAD: Readonly<Record<string, string>> = {
   '...server.begun': 'points, loadMs, address, operations',
@@ -47,7 +41,7 @@ test('log lines have the levels and fields that the page lists', () => {
       // `closed` shares its row with `closing`
       if (message === 'closed') continue;
       seen.add(message!);
-      const written = `${LEVELS[method!]} ${names.filter((name) => name !== '').sort()}`;
+      const written = `${levels.values[method!]} ${names.filter((name) => name !== '').sort()}`;
       assert.is(listed.get(message!), written, `${message} of ${path}`);
     }
   }

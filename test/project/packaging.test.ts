@@ -21,13 +21,9 @@ const PACKAGE = JSON.parse(read('package.json')) as {
   bin: { waypost: string };
   dependencies: Record<string, string>;
 };
-const LOCK = JSON.parse(read('package-lock.json')) as { packages: Record<string, Locked> };
-
-interface Locked {
-  readonly version?: string;
-  readonly dev?: boolean;
-  readonly optional?: boolean;
-}
+const LOCK = JSON.parse(read('package-lock.json')) as {
+  packages: Record<string, { dev?: boolean; optional?: boolean }>;
+};
 
 /** Values of an instruction or a directive, one for each line that has it. */
 function valuesOf(text: string, pattern: RegExp): string[] {

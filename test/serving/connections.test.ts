@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
 import { CutCounts } from '../../src/http/limits.js';
@@ -113,16 +113,12 @@ test('clients that have only just connected stay, and a new one is turned away',
   assert.equal({ ...cut }, { ahead: 0, idle: 0, refused: 1 });
 });
 
-function haveElsewhere(elsewhere: number): void {
-  counts[1] = elsewhere;
-}
-
 test('connections of other threads count towards the limit', async () => {
   await serve((_request, response) => response.end());
-  haveElsewhere(LIMIT);
+  counts[1] = LIMIT;
   const late = join();
   await until('it is closed', () => late.isClosed);
-  haveElsewhere(LIMIT - 1);
+  counts[1] = LIMIT - 1;
   const next = join();
   next.socket.write(REQUEST);
   await until('there is room for one', () => answersOf(next) === 1);
@@ -140,16 +136,18 @@ const LARGE = Buffer.alloc(32 * 1024 * 1024);
 
 /** A server to be drained. */
 async function start(answer: RequestListener) {
-  const connections = new Map<Socket, number>();
   let isClosing = false;
   const server = createServer((request, response) => {
     if (isClosing) response.setHeader('Connection', 'close');
     answer(request, response);
   });
-  server.on('connection', (socket) => {
-    connections.set(socket, 0);
-    socket.once('close', () => connections.delete(socket));
-  });
+  const connections = holdConnections(
+    server,
+    LIMIT,
+    sharedArray(Int32Array, 1),
+    0,
+    new CutCounts(),
+  );
   return {
     port: await listen(server),
     drain(timeoutMs = TIMEOUT_MS): Promise<void> {
