@@ -29,6 +29,13 @@ const SOURCE = sourceFiles()
   .map(({ text }) => text)
   .join('\n');
 
+/** The path of each document that a pattern fits, and the first group of the match, or all of it. */
+function* found(pattern: RegExp, files = documents()): Generator<[path: string, match: string]> {
+  for (const { path, text } of files) {
+    for (const [whole, group] of text.matchAll(pattern)) yield [path, group ?? whole];
+  }
+}
+
 test('docs/settings.md has the table of the settings of serve', () => {
   const rows = SERVE_SETTINGS.map(({ flag, environment, fallback, required, help }) => {
     const otherwise = fallback === undefined ? (required ? 'required' : 'none') : `\`${fallback}\``;
@@ -47,17 +54,17 @@ test('no document names a flag or an environment variable that does not exist', 
   for (const [, flag] of SOURCE.matchAll(/['"](--[a-z-]+)[ '"]/g)) flags.add(flag!);
   const foreign = ['--engine-strict', '--ignore-scripts', '--omit', '--max-old-space-size'];
   const environment = new Set(SERVE_SETTINGS.map((setting) => setting.environment));
-  for (const { path, text } of documents()) {
-    for (const [, name] of text.matchAll(/\b(WAYPOST_[A-Z_]+)\b/g)) {
-      assert.ok(environment.has(name!), `${path} names ${name}`);
-    }
-    const commands = /^(?:.*`)?waypost (?:serve|pack|verify|generate|journal|compact) .*/gm;
-    for (const [flag] of (text.match(commands) ?? []).join('\n').matchAll(/(?<=\s)--[a-z-]+/g)) {
+  for (const [path, name] of found(/\bWAYPOST_[A-Z_]+\b/g)) {
+    assert.ok(environment.has(name), `${path} names ${name}`);
+  }
+  const commands = /^(?:.*`)?waypost (?:serve|pack|verify|generate|journal|compact) .*/gm;
+  for (const [path, command] of found(commands)) {
+    for (const [flag] of command.matchAll(/(?<=\s)--[a-z-]+/g)) {
       assert.ok(flags.has(flag), `${path} names ${flag}`);
     }
-    for (const [, flag] of text.matchAll(/`(--(?:[a-z]+-?)+)[^`]*`/g)) {
-      assert.ok(flags.has(flag!) || foreign.includes(flag!), `${path} names ${flag}`);
-    }
+  }
+  for (const [path, flag] of found(/`(--(?:[a-z]+-?)+)[^`]*`/g)) {
+    assert.ok(flags.has(flag) || foreign.includes(flag), `${path} names ${flag}`);
   }
 });
 
@@ -81,41 +88,34 @@ test('the README lists every make target, and documents name no other', () => {
   const targets = [...makefile.matchAll(/^([a-z]+):.*## /gm)].map(([, name]) => name!);
   const listed = rows(section(README, 'Start')).map(([target]) => code(target));
   assert.equal(listed.sort(), targets.map((name) => `make ${name}`).sort());
-  for (const { path, text } of documents()) {
-    for (const [, target] of text.matchAll(/(?:`|^)make ([a-z]+)/gm)) {
-      assert.ok(targets.includes(target!), `${path} names make ${target}`);
-    }
+  for (const [path, target] of found(/(?:`|^)make ([a-z]+)/gm)) {
+    assert.ok(targets.includes(target), `${path} names make ${target}`);
   }
 });
 
 test('no document or comment names a file that does not exist', () => {
-  for (const { path, text } of [...documents(), ...sourceFiles()]) {
-    for (const [named] of text.matchAll(/\b(?:bench|src|test)\/[a-z/-]+(?:\.test)?\.ts\b/g)) {
-      assert.ok(existsSync(join(ROOT, named)), `${path} names ${named}`);
-    }
+  const file = /\b(?:bench|src|test)\/[a-z/-]+(?:\.test)?\.ts\b/g;
+  for (const [path, named] of found(file, [...documents(), ...sourceFiles()])) {
+    assert.ok(existsSync(join(ROOT, named)), `${path} names ${named}`);
   }
 });
 
 test('no relative link leads nowhere', () => {
-  for (const { path, text } of documents()) {
-    for (const [, target] of text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
-      const [file = '', anchor] = target!.split('#');
-      const linked = file === '' ? path : relative(ROOT, join(ROOT, dirname(path), file));
-      assert.ok(existsSync(join(ROOT, linked)), `${path} links to ${target}`);
-      if (anchor === undefined) continue;
-      assert.ok(headings(read(linked)).includes(anchor), `${path} links to ${target}`);
-    }
+  for (const [path, target] of found(/\]\((?!https?:)([^)\s]+)\)/g)) {
+    const [file = '', anchor] = target.split('#');
+    const linked = file === '' ? path : relative(ROOT, join(ROOT, dirname(path), file));
+    assert.ok(existsSync(join(ROOT, linked)), `${path} links to ${target}`);
+    if (anchor === undefined) continue;
+    assert.ok(headings(read(linked)).includes(anchor), `${path} links to ${target}`);
   }
 });
 
 test('the operations page lists every metric with its type and labels', () => {
+  const exports = { open: 0, oldGenerations: 0, outcomes: {} };
   // the service is asked only when metrics are collected
   const registries = [
-    createServiceMetrics(new Cell(), new ReloadStats(), { behind: 0 }, new PostStats(), {
-      open: 0,
-      oldGenerations: 0,
-      outcomes: {},
-    }).registry,
+    createServiceMetrics(new Cell(), new ReloadStats(), { behind: 0 }, new PostStats(), exports)
+      .registry,
     createThreadMetrics({
       thread: 0,
       stats: new RequestStats(),
@@ -141,11 +141,9 @@ test('the operations page lists every metric with its type and labels', () => {
   const own = [...actual.keys()].filter((name) => name.startsWith('waypost_'));
   for (const name of own) assert.ok(names.includes(name), `${name} is not listed`);
   const alerts = { path: 'deploy/alerts.yaml', text: read('deploy/alerts.yaml') };
-  for (const { path, text } of [...documents(), alerts]) {
-    for (const [name] of text.matchAll(/\bwaypost_[a-z_]+[a-z]\b/g)) {
-      const family = name.replace(/_(?:bucket|sum|count)$/, '');
-      assert.ok(actual.has(name) || actual.has(family), `${path} names ${name}`);
-    }
+  for (const [path, name] of found(/\bwaypost_[a-z_]+[a-z]\b/g, [...documents(), alerts])) {
+    const family = name.replace(/_(?:bucket|sum|count)$/, '');
+    assert.ok(actual.has(name) || actual.has(family), `${path} names ${name}`);
   }
 });
 
@@ -166,12 +164,9 @@ test('documents name the addresses that there are', () => {
     (path) => !path.startsWith('/rest/') && !path.endsWith('/'),
   );
   assert.equal(listed.sort(), operational.sort());
-  for (const { path, text } of documents()) {
-    const named = text.matchAll(/(?<=[\s`0-9T])\/(?:rest|health|metrics|admin)\b[\w/]*/g);
-    for (const [address] of named) {
-      const known = [...actual].some((one) => one === address || one.startsWith(`${address}/`));
-      assert.ok(known || actual.has(`${address}/`), `${path} names ${address}`);
-    }
+  for (const [path, address] of found(/(?<=[\s`0-9T])\/(?:rest|health|metrics|admin)\b[\w/]*/g)) {
+    const known = [...actual].some((one) => one === address || one.startsWith(`${address}/`));
+    assert.ok(known || actual.has(`${address}/`), `${path} names ${address}`);
   }
 });
 
@@ -188,14 +183,9 @@ test('the error messages that the pages explain are the ones that are shown', ()
 test('the changelog begins with the version of the package, and no document names another', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string };
   assert.is(/^## \[([^\]]+)\]/m.exec(read('CHANGELOG.md'))?.[1], version);
-  let named = 0;
-  for (const { path, text } of documents()) {
-    for (const [found, other] of text.matchAll(/(?:waypost[:-]|"version":")(\d+\.\d+\.\d+)/g)) {
-      assert.is(other, version, `${path} names ${found}`);
-      named += 1;
-    }
-  }
-  assert.ok(named >= 3, `${named} places`);
+  const named = [...found(/(?:waypost[:-]|"version":")(\d+\.\d+\.\d+)/g)];
+  for (const [path, other] of named) assert.is(other, version, path);
+  assert.ok(named.length >= 3, `${named.length} places`);
 });
 
 test('prose has at most 140 columns', () => {
@@ -209,10 +199,8 @@ test('prose has at most 140 columns', () => {
 });
 
 test('each file of documentation is read by somebody', () => {
-  const linked = documents().flatMap(({ path, text }) =>
-    [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, target]) =>
-      relative(ROOT, join(ROOT, dirname(path), target!)),
-    ),
+  const linked = Array.from(found(/\]\((?!https?:)([^)#\s]+)/g), ([path, target]) =>
+    relative(ROOT, join(ROOT, dirname(path), target)),
   );
   for (const name of readdirSync(join(ROOT, 'docs'), { recursive: true, encoding: 'utf8' })) {
     // a folder's own files are looked at
