@@ -14,11 +14,10 @@ import { bucketStore } from '../../src/reload/source/bucket-store.js';
 import { Changed } from '../../src/reload/source/source.js';
 import { startBucket } from '../support/bucket.js';
 import { LIST, type Reply } from '../support/client.js';
-import { closeLater } from '../support/folder.js';
 import { FORM, imageForm, JPEG } from '../support/images.js';
 import { countOf, markedLines } from '../support/marked.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
-import { type Reloading, startReloading } from '../support/reloading.js';
+import { type Reloading, startDownloading } from '../support/reloading.js';
 import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const bucket = await startBucket();
@@ -128,16 +127,8 @@ test('an image posted to one instance is served by another, like one of a folder
   assert.equal(readdirSync(join(downloads, readdirSync(downloads)[0]!)), []);
 });
 
-async function startFrom(path: string, idleMs = 60_000): Promise<Reloading> {
-  const folder = makeFolder();
-  const address = `s3://${Bucket}/${path}`;
-  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
-  const reloading = await startReloading({ source, retryMs: 50 });
-  closeLater(async () => {
-    await reloading.end();
-    assert.equal(readdirSync(folder), [], 'downloads are removed');
-  });
-  return reloading;
+function startFrom(path: string, idleMs?: number): Promise<Reloading> {
+  return startDownloading(`s3://${Bucket}/${path}`, idleMs);
 }
 
 test('an object and its successor are served, but not one that is incomplete or deleted', async () => {

@@ -1,13 +1,16 @@
+import { readdirSync } from 'node:fs';
 import { pino } from 'pino';
+import * as assert from 'uvu/assert';
 import { rendered } from '../../src/formats/record-layout.js';
 import { stretchOf } from '../../src/index/records.js';
 import { type Build, type BuildResult, createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
 import { Cell, type Current, createGeneration, type Generation } from '../../src/reload/current.js';
 import { type Order, Reloader, type ReloadOptions } from '../../src/reload/reload.js';
+import { openAddressSource } from '../../src/reload/source/address.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
-import { closeLater, makeFile } from './folder.js';
+import { closeLater, makeFile, makeFolder } from './folder.js';
 import { markedLines, markIn, replaceFile } from './marked.js';
 
 /** A reloader of real files and builds, and what it reported. */
@@ -117,4 +120,20 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     errors: () =>
       logs.filter((entry) => entry['level'] === 50).map((entry) => `${entry['reason']}`),
   };
+}
+
+/** A reloader of what an address has, which leaves no downloads. */
+export async function startDownloading(
+  address: string,
+  idleMs = 60_000,
+  retryMs = 50,
+): Promise<Reloading & { readonly folder: string }> {
+  const folder = makeFolder();
+  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
+  const reloading = await startReloading({ source, retryMs });
+  closeLater(async () => {
+    await reloading.end();
+    assert.equal(readdirSync(folder), [], 'downloads are removed');
+  });
+  return { ...reloading, folder };
 }

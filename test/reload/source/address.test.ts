@@ -6,41 +6,27 @@ import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Handle, Origin } from '../../support/origin.js';
-import { type Reloading, startReloading } from '../../support/reloading.js';
+import { startDownloading } from '../../support/reloading.js';
 import { MAIN } from '../../support/service.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
 
-interface Downloading extends Reloading {
-  readonly origin: Origin;
-  readonly folder: string;
-}
-
-async function start(
-  prepare: (origin: Origin) => void = () => {},
-  idleMs = 60_000,
-  retryMs = 50,
-): Promise<Downloading> {
+/** An origin that is closed at the end, and its address. */
+async function openOrigin(prepare: (origin: Origin) => void = () => {}) {
   const origin = new Origin();
   prepare(origin);
   const address = await origin.open();
-  const folder = makeFolder();
-  const source = await openAddressSource({ address, folder, mode: 'off', pollMs: 0, idleMs });
-  const reloading = await startReloading({ source, retryMs }).catch(async (error) => {
-    await origin.close();
-    throw error;
-  });
-  closeLater(async () => {
-    await reloading.end();
-    await origin.close();
-    assert.equal(readdirSync(folder), [], 'downloads are removed');
-  });
-  return { ...reloading, origin, folder };
+  closeLater(() => origin.close());
+  return { origin, address };
 }
 
-const status =
-  (code: number): Handle =>
-  (_, response) =>
-    void response.writeHead(code).end('x'.repeat(1_000));
+async function start(prepare?: (origin: Origin) => void, ...patience: number[]) {
+  const { origin, address } = await openOrigin(prepare);
+  return { ...(await startDownloading(address, ...patience)), origin };
+}
+
+function status(code: number): Handle {
+  return (_, response) => void response.writeHead(code).end('x'.repeat(1_000));
+}
 
 test('a new object is downloaded and served, the same one is neither', async () => {
   const { origin, look, served, current, outcomes, builds } = await start();
@@ -59,7 +45,7 @@ test('a new object is downloaded and served, the same one is neither', async () 
 });
 
 test('a download that breaks off, or in which nothing more comes, goes on where it was', async () => {
-  const { origin, look, served, folder } = await start(() => {}, 3_000);
+  const { origin, look, served, folder } = await start(undefined, 3_000);
   for (const [mark, isBroken] of [
     [2, true],
     [3, false],
@@ -91,7 +77,7 @@ test('bytes damaged on their way are fetched again under the same ETag: later, o
   const whole = markedLines(2);
   const damaged = Buffer.from(whole).fill(0, whole.length >> 1);
   for (const retryMs of [50, 600_000]) {
-    const { origin, look, served, errors, builds } = await start(() => {}, 60_000, retryMs);
+    const { origin, look, served, errors, builds } = await start(undefined, 60_000, retryMs);
     Object.assign(origin, { etag: '"2"', content: damaged });
     await look();
     if (retryMs > 50) {
@@ -176,7 +162,7 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
 });
 
 test('a server that did not answer is asked again at once, as it took no work', async () => {
-  const { origin, look, served } = await start(() => {}, 2_000);
+  const { origin, look, served } = await start(undefined, 2_000);
   origin.content = markedLines(2);
   origin.unanswered = 1;
   void look();
@@ -198,9 +184,8 @@ test('an object that changes while it is read is never mixed', async () => {
 });
 
 test('name and password of the address are sent, a % among them or not', async () => {
-  const origin = new Origin();
-  const { host } = new URL(await origin.open());
-  closeLater(() => origin.close());
+  const { origin, address } = await openOrigin();
+  const { host } = new URL(address);
   for (const [given, meant] of Object.entries({ '50%25': '50%', '50%': '50%', '%C3%A4': 'ä' })) {
     const address = `http://job:${given}@${host}/points.ndjson`;
     const folder = makeFolder();
@@ -228,9 +213,8 @@ test('the checksum beside it decides whether it is whole', async () => {
 });
 
 test('a process that ends in the middle of a download leaves nothing after the next start', async () => {
-  const [origin, folder] = [new Origin(), makeFolder()];
-  const address = await origin.open();
-  closeLater(() => origin.close());
+  const { origin, address } = await openOrigin();
+  const folder = makeFolder();
   const flags = ['--snapshot', address, '--downloads', folder, '--journal', 'none', '--port', '0'];
   for (const [signal, files] of [
     ['SIGTERM', 0],
