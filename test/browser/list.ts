@@ -104,9 +104,9 @@ pageTest('an error stands beside its field', async (page) => {
   assert.ok(height < 130, `what filters stands in ${height} pixels`);
   await page.goto(FEW);
   await page.click('text=Add a filter');
-  await page.locator('#f-bbox').fill('25,60,24');
-  await page.locator('#f-bbox').press('Enter');
   const field = page.locator('#f-bbox');
+  await field.fill('25,60,24');
+  await field.press('Enter');
   await page.locator('#f-bbox[aria-invalid=true]').waitFor();
   assert.is(await field.inputValue(), '25,60,24');
   const beside = page.locator('.field:has(#f-bbox) .error');

@@ -256,7 +256,7 @@ fleet.check('a server that demands TLS gets it; its certificate can be verified'
     ['disable', /no pg_hba\.conf entry .* no encryption/],
     ['verify-full', /self-signed certificate.*; NODE_EXTRA_CA_CERTS names/],
   ] as const) {
-    const told = await refusal(startInstance(path, address(mode), '--journal-wait', '0'));
+    const [told] = await failedOpening(path, address(mode));
     assert.match(told, reason);
     assert.not.ok(told.includes(PASSWORD));
   }
