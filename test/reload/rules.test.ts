@@ -132,7 +132,7 @@ test('a bad snapshot is not built again for other notifications, a good one is',
   assert.match(current.stale!.reason, join(folder, 'bad-2'));
 });
 
-test('of a folder the newest whole file is served', async () => {
+test('of a folder the newest whole file is served, also after it was moved away and back', async () => {
   const folder = makeFolder();
   writeAged(join(folder, 'a'), 1_000, markedLines(1));
   writeAged(join(folder, 'b'), 2_000, 'garbage\n');
@@ -159,7 +159,13 @@ test('of a folder the newest whole file is served', async () => {
   await look();
   assert.match(current.stale!.reason, /there is no file in this folder/);
   assert.equal(served(), [3, countOf(3)]);
-  rmSync(`${folder}-away`, { recursive: true });
+  rmSync(folder, { recursive: true });
+  renameSync(`${folder}-away`, folder);
+  await look();
+  assert.is(current.stale, undefined, 'it is back');
+  replaceFile(join(folder, 'e'), markedLines(5));
+  await look();
+  assert.equal(served(), [5, countOf(5)]);
 });
 
 test.run();

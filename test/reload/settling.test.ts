@@ -1,11 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  renameSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAged } from '../support/folder.js';
 import { countOf, markedLines, replaceFile, switchLink } from '../support/marked.js';
@@ -102,19 +95,6 @@ test('a switch of the link that the links of a folder lead through is heard of a
     // from here on nothing but an event leads to a look
     await look();
   }
-});
-
-test('a folder that is moved away and back is missed, and what comes then is served', async () => {
-  const [folder, { current, look, served }] = await begin(false);
-  renameSync(folder, `${folder}-away`);
-  await look();
-  assert.match(current.stale!.reason, /no such file/);
-  renameSync(`${folder}-away`, folder);
-  await look();
-  assert.is(current.stale, undefined);
-  replaceFile(join(folder, 'newer'), markedLines(2));
-  await look();
-  assert.is(served()[0], 2);
 });
 
 const JUNK = 20;
