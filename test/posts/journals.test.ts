@@ -1,6 +1,6 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Callback, suite } from 'uvu';
+import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
   type Journal,
@@ -65,8 +65,8 @@ for (const kind of [FILE, DATABASE]) {
   };
   const skips = kind === DATABASE && POSTGRES === undefined;
   if (skips) console.log('skipped: the journal in a database: there is no PostgreSQL here');
-  const check = (name: string, run: Callback): void => {
-    if (!skips) test(name, run);
+  const check = (name: string, run: (place: string) => Promise<void>): void => {
+    if (!skips) test(name, async () => run(await kind.place()));
   };
   if (kind === DATABASE && !skips) {
     test.before(async () => {
@@ -79,8 +79,7 @@ for (const kind of [FILE, DATABASE]) {
     for (const journal of open.splice(0)) await journal.close();
   });
 
-  check('numbers posts from 1, and keeps them', async () => {
-    const place = await kind.place();
+  check('numbers posts from 1, and keeps them', async (place) => {
     const first = await opened(place);
     assert.is(first.state.lastSequence, 0);
     assert.match(first.state.name, /^[0-9a-f]{16}$/);
@@ -95,8 +94,8 @@ for (const kind of [FILE, DATABASE]) {
     assert.equal(told, [first.state.name, 3, newPost(8).createdAt, 0, undefined]);
   });
 
-  check('tells of posts in their order before their calls end', async () => {
-    const journal = await opened(await kind.place());
+  check('tells of posts in their order before their calls end', async (place) => {
+    const journal = await opened(place);
     const told: Post[] = [];
     journal.changed((posts) => void told.push(...posts));
     for (let round = 0; round < 3; round++) {
@@ -112,8 +111,8 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(told.length, 120);
   });
 
-  check('fails the post whose key was used, and no other of its batch', async () => {
-    const journal = await opened(await kind.place());
+  check('fails the post whose key was used, and no other of its batch', async (place) => {
+    const journal = await opened(place);
     await journal.append(newPost(1, '- a'));
     const [one, two, three] = await appendAll(journal, [
       newPost(2, '- b'),
@@ -129,8 +128,7 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(await journal.find('- c'), undefined);
   });
 
-  check('gives posts other ids under sequences of their own, keys included', async () => {
-    const place = await kind.place();
+  check('gives posts other ids under sequences of their own, keys included', async (place) => {
     const journal = await opened(place);
     await appendAll(journal, [newPost(1, '- a'), newPost(2), newPost(3)]);
     const moves = [1, 3, 99].map((sequence) => moveOf(sequence, sequence, sequence + 10));
@@ -145,8 +143,8 @@ for (const kind of [FILE, DATABASE]) {
     assert.is((await next.find('- a'))?.sequence, 6);
   });
 
-  check('gives each id once, and none below what a snapshot has', async () => {
-    const journal = await opened(await kind.place());
+  check('gives each id once, and none below what a snapshot has', async (place) => {
+    const journal = await opened(place);
     const ids = await Promise.all(Array.from({ length: 200 }, () => journal.takeId()));
     assert.is(new Set(ids).size, 200);
     await journal.giveIdsFrom(5_000);
@@ -155,8 +153,8 @@ for (const kind of [FILE, DATABASE]) {
     assert.ok((await journal.takeId()) > 5_000);
   });
 
-  check('reads all posts in their order, or some behind a sequence', async () => {
-    const journal = await opened(await kind.place());
+  check('reads all posts in their order, or some behind a sequence', async (place) => {
+    const journal = await opened(place);
     // more than are read at a time
     const ids = Array.from({ length: 4_200 }, (_, i) => i + 1);
     await Promise.all(ids.map((id) => journal.append(newPost(id))));
@@ -168,8 +166,7 @@ for (const kind of [FILE, DATABASE]) {
     assert.equal(await journal.read(4_200, 10), []);
   });
 
-  check('takes nothing once it is closed', async () => {
-    const place = await kind.place();
+  check('takes nothing once it is closed', async (place) => {
     const journal = await opened(place);
     await journal.close();
     assert.instance(await failure(journal.append(newPost(1))), JournalUnavailable);
@@ -182,8 +179,7 @@ for (const kind of [FILE, DATABASE]) {
     continue;
   }
 
-  check('makes one point of a key that two instances get at once', async () => {
-    const place = await kind.place();
+  check('makes one point of a key that two instances get at once', async (place) => {
     const [one, other] = [await opened(place), await opened(place)];
     for (let round = 0; round < 20; round++) {
       const [a, b] = await Promise.all([
@@ -196,8 +192,7 @@ for (const kind of [FILE, DATABASE]) {
     }
   });
 
-  check('tells every instance of the posts of all, in one order', async () => {
-    const place = await kind.place();
+  check('tells every instance of the posts of all, in one order', async (place) => {
     const journals = [await opened(place), await opened(place), await opened(place)];
     const told = journals.map((journal) => {
       const posts: Post[] = [];
@@ -214,8 +209,7 @@ for (const kind of [FILE, DATABASE]) {
     for (const other of others) assert.is(other, first);
   });
 
-  check('refuses an id that a snapshot on another instance uses', async () => {
-    const place = await kind.place();
+  check('refuses an id that a snapshot on another instance uses', async (place) => {
     const [one, other] = [await opened(place), await opened(place)];
     const id = await one.takeId();
     await other.giveIdsFrom(1_000);
@@ -224,8 +218,7 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(await numbersIn(one), '');
   });
 
-  check('gives each id once, wherever snapshots end', async () => {
-    const place = await kind.place();
+  check('gives each id once, wherever snapshots end', async (place) => {
     const journals = [await opened(place), await opened(place)];
     const ids: number[] = [];
     for (let round = 0; round < 20; round++) {
@@ -237,8 +230,7 @@ for (const kind of [FILE, DATABASE]) {
     assert.is(new Set(ids).size, ids.length);
   });
 
-  check('says which tables it cannot use', async () => {
-    const place = await kind.place();
+  check('says which tables it cannot use', async (place) => {
     await (await opened(place)).close();
     await database.run('UPDATE waypost.state SET version = 99');
     assert.match(await refusal(kind.open(place)), /tables have version 99.*start a newer one/);

@@ -15,8 +15,7 @@ function accepts(service: Asking, key: string): Promise<void> {
   return until('posts are accepted', async () => (await postKeyed(service, key)).status === 201);
 }
 
-fleet.check('a killed instance loses nothing, and has all when it comes back', async () => {
-  const address = await fleet.emptyDatabase();
+fleet.check('a killed instance loses nothing, and has all when it comes back', async (address) => {
   const path = snapshot();
   const flags = ['--snapshot', path, '--workers', '2'];
   const killed = await startService(flags, { WAYPOST_JOURNAL: address });
@@ -42,8 +41,7 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   await assertSame([other, back], 3, 20, last);
 });
 
-fleet.check('without the database reads go on; posts do when it is back', async () => {
-  const address = await fleet.emptyDatabase();
+fleet.check('without the database reads go on; posts do when it is back', async (address) => {
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
   assert.is(await post(service, 'before'), 1);
   await fleet.database.stop('SIGKILL');
@@ -67,7 +65,6 @@ fleet.check('without the database reads go on; posts do when it is back', async 
 });
 
 fleet.check('a connection that is cut in the middle of a commit makes no point twice', async () => {
-  await fleet.emptyDatabase();
   const proxy = await startProxy(() => fleet.database.port);
   const service = await fleet.start(snapshot(), fleet.database.address('postgres', proxy.port));
   for (let round = 0; round < 3; round++) {
@@ -82,8 +79,7 @@ fleet.check('a connection that is cut in the middle of a commit makes no point t
   assert.equal(await keysIn(service, 4), ['after', 'cut-0', 'cut-1', 'cut-2']);
 });
 
-fleet.check('a cancelled wait for a standby does not confirm a post', async () => {
-  const address = await fleet.emptyDatabase();
+fleet.check('a cancelled wait for a standby does not confirm a post', async (address) => {
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '30s');
   const set = (value: string): Promise<unknown> =>
     fleet.database.ask(async (sql) => {
@@ -117,8 +113,7 @@ fleet.check('a cancelled wait for a standby does not confirm a post', async () =
   assert.equal(await keysIn(service, keys.length), keys.sort());
 });
 
-fleet.check('a batch that waits for a lock in vain leaves the database', async () => {
-  const address = await fleet.emptyDatabase();
+fleet.check('a batch that waits for a lock in vain leaves the database', async (address) => {
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');
   await fleet.database.ask(async (sql) => {
     const waiting = async (): Promise<number[]> => {
@@ -138,8 +133,8 @@ fleet.check('a batch that waits for a lock in vain leaves the database', async (
   assert.equal(await keysIn(service, 1), ['key']);
 });
 
-fleet.check('tables edited by hand stop posts, and reads go on', async () => {
-  const service = await fleet.start(snapshot(), await fleet.emptyDatabase());
+fleet.check('tables edited by hand stop posts, and reads go on', async (address) => {
+  const service = await fleet.start(snapshot(), address);
   for (const key of ['a', 'b', 'c']) await post(service, key);
   const before = await service.get(LIST);
   const edit = async (statement: string, reason: RegExp): Promise<void> => {
@@ -167,32 +162,33 @@ fleet.check('tables edited by hand stop posts, and reads go on', async () => {
   assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
 });
 
-fleet.check('posts that a failover lost are gone, and the state has a new name', async () => {
-  const address = await fleet.emptyDatabase();
-  const [first, second] = [snapshot(), snapshot()];
-  const instances = [await fleet.start(first, address), await fleet.start(second, address)];
-  for (const key of ['kept', 'lost']) await post(instances[0]!, key);
-  const nameOf = async ({ get }: Asking): Promise<unknown> =>
-    (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'];
-  const before = await nameOf(instances[1]!);
-  await fleet.database.run(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
+fleet.check(
+  'posts that a failover lost are gone, and the state has a new name',
+  async (address) => {
+    const [first, second] = [snapshot(), snapshot()];
+    const instances = [await fleet.start(first, address), await fleet.start(second, address)];
+    for (const key of ['kept', 'lost']) await post(instances[0]!, key);
+    const nameOf = async ({ get }: Asking): Promise<unknown> =>
+      (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'];
+    const before = await nameOf(instances[1]!);
+    await fleet.database.run(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
     last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`);
-  for (const one of instances) {
-    await until('the lost one is gone', async () => {
-      const { status, text } = await one.get(LIST);
-      assert.is(status, 200);
-      return !text.includes('lost');
-    });
-  }
-  await accepts(instances[0]!, 'another');
-  for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
-  assert.is.not(await nameOf(instances[0]!), before);
-  await assertSame(instances, 4, 20, 2);
-  assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
-});
+    for (const one of instances) {
+      await until('the lost one is gone', async () => {
+        const { status, text } = await one.get(LIST);
+        assert.is(status, 200);
+        return !text.includes('lost');
+      });
+    }
+    await accepts(instances[0]!, 'another');
+    for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
+    assert.is.not(await nameOf(instances[0]!), before);
+    await assertSame(instances, 4, 20, 2);
+    assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
+  },
+);
 
-fleet.check("a failed start names the database's fault, but not its password", async () => {
-  const good = await fleet.emptyDatabase();
+fleet.check("a failed start names the database's fault, but not its password", async (good) => {
   const path = snapshot();
   const port = await listen(createServer((socket) => void socket.resume()));
   const cases: [address: string, reason: RegExp][] = [
@@ -241,7 +237,6 @@ async function failedOpening(
 
 fleet.check('a server that demands TLS gets it; its certificate can be verified', async () => {
   const { database } = fleet;
-  await database.empty();
   await database.stop();
   await database.start(database.demandTls());
   const address = (mode: string): string => `${database.address()}?sslmode=${mode}`;

@@ -12,12 +12,10 @@ import { assert, makeFolder, pluck, refusal, test, until } from '../support/uvu.
 export const fleet: Instances = new Instances(test);
 
 const path = snapshot();
-let address: string;
 /** Two instances, which the first three tests share. */
 let pair: OwnService[];
 
-fleet.check('a point that one instance accepts is in the answers of all', async () => {
-  address = await fleet.emptyDatabase();
+fleet.check('a point that one instance accepts is in the answers of all', async (address) => {
   pair = [await startInstance(path, address), await startInstance(path, address)];
   const posts = Array.from({ length: 60 }, (_, i) => post(pair[i % 2]!, `key-${i}`));
   await Promise.all(posts);
@@ -33,7 +31,7 @@ fleet.check('a point that one instance accepts is in the answers of all', async 
   assert.is((await keysIn(late, last)).length, 61);
 });
 
-fleet.check('the same key on two instances at once makes one point', async () => {
+fleet.checkOn('the same key on two instances at once makes one point', async () => {
   const names = Array.from({ length: 10 }, (_, i) => `twice-${i}`);
   for (const name of names) {
     const replies = await Promise.all(pair.map((one) => postKeyed(one, name)));
@@ -47,7 +45,7 @@ fleet.check('the same key on two instances at once makes one point', async () =>
   assert.equal(twice, names);
 });
 
-fleet.check('a stream can be resumed on an instance that is behind', async () => {
+fleet.checkOn('a stream can be resumed on an instance that is behind', async () => {
   const [first, second] = pair as [OwnService, OwnService];
   let after = 0;
   for (let round = 0; round < 40; round++) {
@@ -64,8 +62,7 @@ function noteOf(id: number, comment: string): string {
   return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
 }
 
-fleet.check('two versions of a snapshot have all posts once, a moved one, too', async () => {
-  const address = await fleet.emptyDatabase();
+fleet.check('two versions of a snapshot have all posts once, a moved one, too', async (address) => {
   const paths = [snapshot(), snapshot(), snapshot()];
   const start = (path: string): Promise<OwnService> =>
     fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
@@ -104,34 +101,36 @@ async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
   return keysIn(service, sequence);
 }
 
-fleet.check('posts that all snapshots hold are pruned, and others then refused', async () => {
-  const address = await fleet.emptyDatabase();
-  const path = snapshot();
-  const first = await fleet.start(path, address);
-  for (const key of ['a', 'b', 'c']) await post(first, key);
-  const packed = join(makeFolder(), 'notes.waypost');
-  const lines: string[] = [];
-  const print = (line: string): void => void lines.push(line);
-  await packSnapshot(path, packed, { journal: address, print });
-  assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
-  const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
-  assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
-  await fleet.stop();
+fleet.check(
+  'posts that all snapshots hold are pruned, and others then refused',
+  async (address) => {
+    const path = snapshot();
+    const first = await fleet.start(path, address);
+    for (const key of ['a', 'b', 'c']) await post(first, key);
+    const packed = join(makeFolder(), 'notes.waypost');
+    const lines: string[] = [];
+    const print = (line: string): void => void lines.push(line);
+    await packSnapshot(path, packed, { journal: address, print });
+    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
+    const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
+    assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
+    await fleet.stop();
 
-  const second = await fleet.start(packed, address);
-  await until('it says so', async () => /up to 3/.test(await prune()));
-  assert.match(await prune(), /0 rows removed/, 'they are not a day old');
-  await fleet.database.run('UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3');
-  // a delay as of deleting a million posts
-  await fleet.database.run(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+    const second = await fleet.start(packed, address);
+    await until('it says so', async () => /up to 3/.test(await prune()));
+    assert.match(await prune(), /0 rows removed/, 'they are not a day old');
+    await fleet.database.run('UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3');
+    // a delay as of deleting a million posts
+    await fleet.database.run(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';
     CREATE TRIGGER dawdle BEFORE DELETE ON waypost.posts EXECUTE FUNCTION waypost.dawdle()`);
-  assert.match(await prune(), /2 rows removed, all up to sequence 2/);
-  await post(second, 'd');
-  assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
-  const listed: string[] = [];
-  for await (const line of listJournal(address)) listed.push(line.split(' ')[0]!);
-  assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
-  const lacking = await refusal(startInstance(path, address));
-  assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
-});
+    assert.match(await prune(), /2 rows removed, all up to sequence 2/);
+    await post(second, 'd');
+    assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
+    const listed: string[] = [];
+    for await (const line of listJournal(address)) listed.push(line.split(' ')[0]!);
+    assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
+    const lacking = await refusal(startInstance(path, address));
+    assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
+  },
+);

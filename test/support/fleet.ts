@@ -117,15 +117,17 @@ export class Instances {
     return this.#database!;
   }
 
-  /** Adds a test that needs PostgreSQL. */
-  check(name: string, run: Callback): void {
-    if (POSTGRES !== undefined) this.#test(name, run);
+  /** Adds a test that begins with an empty database at an address. */
+  check(name: string, run: (address: string) => Promise<void>): void {
+    this.checkOn(name, async () => {
+      await this.database.empty();
+      await run(this.database.address());
+    });
   }
 
-  /** Empties the database, which no instance may use any more, and returns its address. */
-  async emptyDatabase(): Promise<string> {
-    await this.database.empty();
-    return this.database.address();
+  /** Adds a test that goes on with the database of the one before. */
+  checkOn(name: string, run: Callback): void {
+    if (POSTGRES !== undefined) this.#test(name, run);
   }
 
   /** Starts an instance that is stopped after the test. */
