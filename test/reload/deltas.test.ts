@@ -20,8 +20,6 @@ import { gate } from '../support/wait.js';
 const SEED = 31;
 /** The thread that all tests share. */
 const mergeInThread = createMerger();
-const start = (given: Partial<DeltasOptions> = {}) =>
-  startDeltas({ merge: mergeInThread, ...given });
 const notes = scatterNotes(SEED, 1_200);
 const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
 const snapshotOf = (count: number, loadedAt = 0) =>
@@ -35,14 +33,18 @@ function assertServed({ engine, delta }: Generation, all: readonly Note[], label
   }
 }
 
-/**
- * Serves the first `count` notes, and merges from five points on; the first time not before `merge`
- * is called.
- */
+/** Serves the first `count` notes, and those up to `to` as posts beside them. */
+async function start(count: number, to: number, given: Partial<DeltasOptions> = {}) {
+  const started = startDeltas({ merge: mergeInThread, ...given });
+  await serve(started.deltas, await snapshotOf(count), postsOf(count, to));
+  return started;
+}
+
+/** Merges from five points on; the first time not before `merge` is called. */
 async function startHeld(count: number, given: Partial<DeltasOptions> = {}) {
   const first = gate();
   let isFirst = true;
-  const started = start({
+  const started = await start(count, count, {
     ...roomFor(10),
     async merge(...task) {
       const isHeld = isFirst;
@@ -52,14 +54,13 @@ async function startHeld(count: number, given: Partial<DeltasOptions> = {}) {
     },
     ...given,
   });
-  await serve(started.deltas, await snapshotOf(count), []);
   return { ...started, merge: first.open };
 }
 
 /** Merges, and says how many points each time. */
-function startCounted(rows: number) {
+async function startCounted(rows: number, count: number, to: number) {
   const merged: number[] = [];
-  const started = start({
+  const started = await start(count, to, {
     ...roomFor(rows),
     merge(...task) {
       merged.push(task[2]);
@@ -70,8 +71,7 @@ function startCounted(rows: number) {
 }
 
 test('points are served beside a snapshot, those that waited and those that come', async () => {
-  const { current, deltas } = start();
-  await serve(deltas, await snapshotOf(1_000), postsOf(1_000, 1_010));
+  const { current, deltas } = await start(1_000, 1_010);
   await append(deltas, postsOf(1_010, 1_020));
   assert.is(deltas.state.rows, 20);
   assertServed(current.generation, notes.slice(0, 1_020), 'beside');
@@ -81,9 +81,7 @@ test('points are served beside a snapshot, those that waited and those that come
 });
 
 test('a delta is merged by a thread, and points go on meanwhile', async () => {
-  const { current, deltas } = start(roomFor(200));
-  const first = await snapshotOf(900);
-  await serve(deltas, first, postsOf(900, 905));
+  const { current, deltas } = await start(900, 905, roomFor(200));
   const before = current.generation;
   await append(deltas, postsOf(905, 1_000));
   let end = 1_000;
@@ -98,12 +96,12 @@ test('a delta is merged by a thread, and points go on meanwhile', async () => {
   assertServed(generation, notes.slice(0, end), 'merged');
   assert.is(generation.tag, before.tag);
   assert.match(generation.state().name, `..${(end - 1).toString(36)}`);
-  assert.is(generation.parts.digest, first.parts.digest);
+  assert.is(generation.parts.digest, before.parts.digest);
   assert.is(generation.parts.dataset.report.points, 1_000);
 });
 
 test('while threads move to another generation points go to the deltas of both', async () => {
-  const { current, deltas } = start();
+  const { current, deltas } = startDeltas();
   await serve(deltas, await snapshotOf(10), postsOf(100, 105));
   const { delta } = current.generation;
   const moved = gate();
@@ -209,8 +207,8 @@ test('without a merge in time there is no room, and the state says why', async (
 });
 
 test('few large points are merged as many small ones are', async () => {
-  const { current, deltas } = start({ capacity: { rows: 1_000, bytes: 10_000 } });
-  await serve(deltas, await snapshotOf(100), []);
+  const capacity = { rows: 1_000, bytes: 10_000 };
+  const { current, deltas } = await start(100, 100, { capacity });
   for (let i = 100; i < 200; i++) await append(deltas, postsOf(i, i + 1));
   const { merges, rows, bytes } = deltas.state;
   assert.ok(merges >= 2 && rows < 100 && bytes <= 10_000, JSON.stringify(deltas.state));
@@ -219,14 +217,13 @@ test('few large points are merged as many small ones are', async () => {
 
 test('after a merge that failed everything is as before, and it is tried again', async () => {
   let isBroken = true;
-  const { current, deltas, errors } = start({
+  const { current, deltas, errors } = await start(50, 50, {
     ...roomFor(10),
     patienceMs: 1,
     retryMs: 50,
     merge: (...task) =>
       isBroken ? Promise.reject(new Error('no memory')) : mergeInThread(...task),
   });
-  await serve(deltas, await snapshotOf(50), []);
   await append(deltas, postsOf(50, 60));
   await until('a failure', () => deltas.state.mergesFailed > 0);
   assert.is(errors.length, deltas.state.mergesFailed);
@@ -251,8 +248,7 @@ test('points that came during a merge are merged without another point', async (
 });
 
 test('a few points are merged too, but only once merges have rested', async () => {
-  const { current, deltas, merged } = startCounted(160);
-  await serve(deltas, await snapshotOf(50), postsOf(50, 59));
+  const { current, deltas, merged } = await startCounted(160, 50, 59);
   assert.is(merged.length, 0, 'nine rows are too few');
   await append(deltas, postsOf(59, 60));
   await until('a merge', () => deltas.state.merges === 1);
@@ -265,8 +261,7 @@ test('a few points are merged too, but only once merges have rested', async () =
 });
 
 test('a state is named by the snapshot and the last sequence, with no row as well', async () => {
-  const { current, deltas } = start(roomFor(80));
-  await serve(deltas, await snapshotOf(50), []);
+  const { current, deltas } = await start(50, 50, roomFor(80));
   await append(deltas, postsOf(50, 54));
   const last = (): number => {
     const { delta } = current.generation;
@@ -286,11 +281,9 @@ test('a state is named by the snapshot and the last sequence, with no row as wel
 });
 
 test('many posts that wait are merged before they are served, and few beside each other', async () => {
-  const { current, deltas, merged } = startCounted(64);
+  const { current, deltas, merged } = await startCounted(64, 100, 103);
   const snapshot = await snapshotOf(100);
   const state = (): string => `${current.generation.count} and ${deltas.state.rows}`;
-
-  await serve(deltas, snapshot, postsOf(100, 103));
   assert.equal([merged.join(), state()], ['', '100 and 3'], 'three are few');
   await serve(deltas, snapshot, postsOf(100, 104));
   assert.equal([merged.join(), state()], ['4', '104 and 0'], 'four are not');
