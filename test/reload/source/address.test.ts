@@ -115,49 +115,40 @@ test('without an ETag an older object is noticed in its place, and one of anothe
 
 test('statuses and servers that are gone leave all as it is; what may pass is tried again', async () => {
   const { origin, look, served, current, outcomes, folder } = await start();
-  const stale = (pattern: RegExp): Promise<void> =>
-    until(`${pattern}`, () => pattern.test(current.stale?.reason ?? ''));
-  const fresh = (): Promise<void> => until('all is well', () => current.stale === undefined);
-  origin.next.push(status(404), status(404), status(404));
-  await look();
-  await stale(/points\.ndjson: the server answers 404 Not Found$/);
-  origin.next.length = 0;
-  await look();
-  await fresh();
-  origin.next.push(...Array.from({ length: 4 }, () => status(500)));
-  await look();
-  await stale(/the server answers 500 Internal Server Error$/);
-  await fresh();
+  const { next } = origin;
+  const fails = async (why: RegExp, end: () => unknown = () => {}): Promise<void> => {
+    await look();
+    await until(`${why}`, () => why.test(current.stale?.reason ?? ''));
+    await end();
+    await until('all is well', () => current.stale === undefined);
+  };
+  next.push(...Array(3).fill(status(404)));
+  await fails(/points\.ndjson: the server answers 404 Not Found$/, () => {
+    next.length = 0;
+    return look();
+  });
+  next.push(...Array(4).fill(status(500)));
+  await fails(/the server answers 500 Internal Server Error$/);
   origin.noChecksum = 500;
-  await look();
-  await stale(/points\.ndjson\.sha256: the server answers 500/);
-  origin.noChecksum = 404;
-  await fresh();
+  const repair = { noChecksum: 404 };
+  await fails(/\.sha256: the server answers 500/, () => Object.assign(origin, repair));
   await origin.close();
-  await look();
-  await stale(/cannot be fetched: connect ECONNREFUSED/);
-  origin.content = markedLines(2);
-  await origin.open();
-  await until('the new one is served', () => served()[0] === 2);
+  await fails(/cannot be fetched: connect ECONNREFUSED/, () => {
+    origin.content = markedLines(2);
+    return origin.open();
+  });
+  assert.is(served()[0], 2);
   assert.is(outcomes.filter((one) => one === 'failed').length, 4);
   origin.content = markedLines(3);
-  origin.next.push(...Array.from({ length: 20 }, () => origin.sendPart(1_000, true, folder)));
-  await look();
-  await stale(/points\.ndjson: the connection broke off at byte \d+ of \d+$/);
-  origin.next.length = 0;
-  await fresh();
+  next.push(...Array(20).fill(origin.sendPart(1_000, true, folder)));
+  await fails(/\.ndjson: the connection broke off at byte \d+ of \d+$/, () => next.splice(0));
   origin.content = markedLines(4);
-  origin.next.push(undefined, undefined, status(403));
-  await look();
-  await stale(/the server answers 403 Forbidden$/);
-  await fresh();
+  next.push(undefined, undefined, status(403));
+  await fails(/the server answers 403 Forbidden$/);
   assert.is(served()[0], 4);
   origin.content = markedLines(5);
   renameSync(folder, `${folder}.aside`);
-  await look();
-  await stale(/points\.ndjson: ENOENT: /);
-  renameSync(`${folder}.aside`, folder);
-  await fresh();
+  await fails(/points\.ndjson: ENOENT: /, () => renameSync(`${folder}.aside`, folder));
   assert.is(served()[0], 5);
 });
 
