@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import * as assert from 'uvu/assert';
 import { seriousFaults } from '../support/browser.js';
 import { countOf, LIST } from '../support/client.js';
@@ -153,15 +152,6 @@ pageTest('a point with an image, posted by the form, is on page and map', async 
   assert.equal(await seriousFaults(page), []);
 });
 
-/** Fills in the form for a point; returns a function that clicks where its button was. */
-async function clickerOf(page: Page, lat: string, lon: string): Promise<() => Promise<void>> {
-  const form = await fillForm(page, lat, lon);
-  const button = form.getByRole('button', { name: 'POST' }).first();
-  await button.scrollIntoViewIfNeeded();
-  const { x, y } = (await button.boundingBox())!;
-  return () => page.mouse.click(x + 5, y + 5);
-}
-
 pageTest(
   'a form clicked twice posts once',
   async (page, service) => {
@@ -173,7 +163,11 @@ pageTest(
       await route.fetch();
       stored.open();
     });
-    const click = await clickerOf(page, '-75.1', '123.3');
+    const form = await fillForm(page, '-75.1', '123.3');
+    const button = form.getByRole('button', { name: 'POST' }).first();
+    await button.scrollIntoViewIfNeeded();
+    const { x, y } = (await button.boundingBox())!;
+    const click = (): Promise<void> => page.mouse.click(x + 5, y + 5);
     await click();
     await stored.opened;
     await click();

@@ -1,6 +1,6 @@
 import type { Page, Response } from 'playwright-core';
 import { LIST } from '../support/client.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, failure, test } from '../support/uvu.js';
 import { browserTest, FEW, pageTest } from './shared.js';
 // these files share a browser, which takes a second to start
 import './example.js';
@@ -62,31 +62,20 @@ async function brightness(page: Page, selector: string, property: string): Promi
 }
 
 browserTest('the visitor notices every kind of mistake of a page', async (visitor, { site }) => {
-  let complaints: unknown;
-  await visitor
-    .visit([site], async (page) => {
-      await page.goto(FEW);
-      await page.evaluate(`
-        document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>');
-        setTimeout(() => { throw new Error('failed'); });
-        console.error('no');
-        alert('hello');
-        new Promise((done) => setTimeout(done));
-      `);
-      await page.goto('http://localhost:1/').catch(() => {});
-    })
-    .catch((error: { actual: unknown }) => {
-      complaints = error.actual;
-    });
-  for (const one of [
-    /Security Policy/,
-    /: failed/,
-    /: no/,
-    /: hello/,
-    /site: http:..localhost:1/,
-  ]) {
-    assert.match(JSON.stringify(complaints), one);
-  }
+  const visiting = visitor.visit([site], async (page) => {
+    await page.goto(FEW);
+    await page.evaluate(`
+      document.body.insertAdjacentHTML('beforeend', '<img src=x onerror=alert(1)>');
+      setTimeout(() => { throw new Error('failed'); });
+      console.error('no');
+      alert('hello');
+      new Promise((done) => setTimeout(done));
+    `);
+    await page.goto('http://localhost:1/').catch(() => {});
+  });
+  const { actual } = (await failure(visiting)) as Error & { actual?: unknown };
+  const kinds = [/Security Policy/, /: failed/, /: no/, /: hello/, /site: http:..localhost:1/];
+  for (const one of kinds) assert.match(JSON.stringify(actual), one);
 });
 
 test.run();
