@@ -54,9 +54,8 @@ async function acceptUnderQuestions(
   const validators = new Validators(seed, pool);
 
   async function post(most: number): Promise<void> {
-    const added = pool
-      .splice(0, 1 + random.int(most))
-      .map((note) => ({ sequence: ++sequence, note }));
+    const posted = pool.splice(0, 1 + random.int(most));
+    const added = posted.map((note) => ({ sequence: ++sequence, note }));
     waiting.push(...added);
     await append(deltas, added.map(postOf));
   }
@@ -82,11 +81,10 @@ async function acceptUnderQuestions(
     const { retired, moved } = compare(waiting, base, watermark);
     assert.equal([...retired], pluck(contained, 'sequence'), 'the contained ones retire');
     done.moved += moved.size;
+    const move = ({ sequence, note }: Waiting) => ({ sequence, note: { ...note, id: ++fresh } });
     waiting = waiting
-      .filter((one) => !retired.has(one.sequence))
-      .map((one) =>
-        moved.has(one.sequence) ? { ...one, note: { ...one.note, id: ++fresh } } : one,
-      );
+      .filter(({ sequence }) => !retired.has(sequence))
+      .map((one) => (moved.has(one.sequence) ? move(one) : one));
     const beginning = deltas.begin(generation.parts);
     for (const one of waiting) await beginning.add(postOf(one));
     const { done: serving } = await deltas.serve(beginning, sequence);
@@ -95,7 +93,7 @@ async function acceptUnderQuestions(
   }
 
   function check(step: number): void {
-    const all = [...base, ...waiting.map(({ note }) => note)];
+    const all = [...base, ...pluck(waiting, 'note')];
     const { generation } = current;
     const { engine, delta } = generation;
     const oracle = new Oracle(all);
@@ -140,12 +138,8 @@ function postOf({ sequence, note }: Waiting): AcceptedPoint {
   return acceptedOf([note], sequence)[0]!;
 }
 
-/** The answer that an ETag stood for when it was met first, and the state at that time. */
-interface Met {
-  readonly text: string;
-  /** The name of the state. */
-  readonly state: string;
-}
+/** The answer that an ETag stood for when it was met first, and the name of the state then. */
+type Met = Readonly<Record<'text' | 'state', string>>;
 
 /** Remembers the answers to some questions by their ETags, which are called names here. */
 class Validators {

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync }
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBuilder } from '../../src/reload/build.js';
+import type { Generation } from '../../src/reload/current.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, makeFile, test, testUnless, until } from '../support/uvu.js';
@@ -9,12 +10,8 @@ import { gate } from '../support/wait.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
   const points: number[] = [];
-  const { current, put, outcomes, served } = await startReloading({
-    inThread: true,
-    onLoaded({ count }) {
-      points.push(count);
-    },
-  });
+  const onLoaded = ({ count }: Generation): void => void points.push(count);
+  const { current, put, outcomes, served } = await startReloading({ inThread: true, onLoaded });
   assert.equal(served(), [1, countOf(1)]);
   const { tag } = current.generation;
   await put(markedNative(2));
@@ -79,9 +76,8 @@ test('a file that was touched, or written again as it was, is no new one, also a
 });
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
-  const { path, current, look, put, outcomes, logs, builds, served, errors } = await startReloading(
-    { retryMs: 1 },
-  );
+  const reloading = await startReloading({ retryMs: 1 });
+  const { path, current, look, put, outcomes, logs, builds, served, errors } = reloading;
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
   for (let looks = 0; looks < 4; looks++) await look();
@@ -173,9 +169,7 @@ for (const moment of ['before', 'behind']) {
 test('a file that another is moved over while it is read was read whole', async () => {
   const loaded: number[] = [];
   const { path, look, put, served } = await startReloading({
-    onLoaded({ count }) {
-      loaded.push(count);
-    },
+    onLoaded: ({ count }) => void loaded.push(count),
     build: async (real, ...task) => {
       const result = await real(...task);
       if (loaded.length === 1) replaceFile(path, markedLines(3));
