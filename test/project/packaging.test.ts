@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -7,6 +7,7 @@ import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { duration } from '../../src/cli/settings/values.js';
 import { type Asked, ask, LIST } from '../support/client.js';
 import { read, sourceFiles } from '../support/documents.js';
+import { closeLater } from '../support/folder.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
@@ -209,40 +210,36 @@ test('the source imports production dependencies only', () => {
 
 test('the service runs with the production packages alone, at every address, healthy', async () => {
   const home = makeFolder();
-  let service: ChildProcess | undefined;
-  try {
-    cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
-    for (const name of ['package.json', 'assets'])
-      cpSync(join(ROOT, name), join(home, name), { recursive: true });
-    for (const [path, { dev, optional }] of Object.entries(LOCK.packages)) {
-      // a package brings along what lies inside of it
-      if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev === true) continue;
-      // an optional package of another platform is not there
-      if (optional === true && !existsSync(join(ROOT, path))) continue;
-      mkdirSync(dirname(join(home, path)), { recursive: true });
-      symlinkSync(join(ROOT, path), join(home, path));
-    }
-    const sample = join(ROOT, 'data/sample.waypost');
-    const flags = ['--snapshot', sample, '--port', port, '--host', '0.0.0.0'];
-    const zone = ['--time-zone', 'Europe/Helsinki'];
-    // a linked package finds no others than those beside the link
-    const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
-    const run = [...links, join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone];
-    service = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(createInterface({ input: service.stdout! }), 'line');
-    for (const path of ['/rest/map_data_points/?coordinates=60.166,24.951,1000', '/metrics']) {
-      assert.is((await ask(Number(port), path)).status, 200, path);
-    }
-    assert.is(await checkHealth(ofService, String(service.pid)), 0);
-    // without the flags of a service, and once it is gone
-    assert.is(await checkHealth({ WAYPOST_PORT: port }), 0);
-    service.kill('SIGTERM');
-    const [code] = await once(service, 'close');
-    assert.is(code, 0);
-    assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
-  } finally {
-    service?.kill('SIGKILL');
+  cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
+  for (const name of ['package.json', 'assets'])
+    cpSync(join(ROOT, name), join(home, name), { recursive: true });
+  for (const [path, { dev, optional }] of Object.entries(LOCK.packages)) {
+    // a package brings along what lies inside of it
+    if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev === true) continue;
+    // an optional package of another platform is not there
+    if (optional === true && !existsSync(join(ROOT, path))) continue;
+    mkdirSync(dirname(join(home, path)), { recursive: true });
+    symlinkSync(join(ROOT, path), join(home, path));
   }
+  const sample = join(ROOT, 'data/sample.waypost');
+  const flags = ['--snapshot', sample, '--port', port, '--host', '0.0.0.0'];
+  const zone = ['--time-zone', 'Europe/Helsinki'];
+  // a linked package finds no others than those beside the link
+  const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
+  const run = [...links, join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone];
+  const service = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
+  closeLater(() => service.kill('SIGKILL'));
+  await once(createInterface({ input: service.stdout }), 'line');
+  for (const path of ['/rest/map_data_points/?coordinates=60.166,24.951,1000', '/metrics']) {
+    assert.is((await ask(Number(port), path)).status, 200, path);
+  }
+  assert.is(await checkHealth(ofService, String(service.pid)), 0);
+  // without the flags of a service, and once it is gone
+  assert.is(await checkHealth({ WAYPOST_PORT: port }), 0);
+  service.kill('SIGTERM');
+  const [code] = await once(service, 'close');
+  assert.is(code, 0);
+  assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
 });
 
 test.run();

@@ -14,6 +14,7 @@ import {
   tableOf,
   tokenKey,
 } from '../../../src/posts/tokens/file.js';
+import { closeLater } from '../../support/folder.js';
 import { metricsOf } from '../../support/operating.js';
 import { runInThread, type Service, startService } from '../../support/service.js';
 import { writeTokens } from '../../support/tokens.js';
@@ -121,6 +122,7 @@ test('a service of two threads follows its file; an admin reloads; a broken file
   const flags = ['--tokens', path, '--workers', '2'];
   const service = await startService(flags);
   const clients: Agent[] = [];
+  closeLater(() => clients.map((client) => client.destroy()));
   /** Waits until clients of both threads get this status. */
   const settles = (token: string, status: number): Promise<void> =>
     until(`${token} gets ${status}`, async () => {
@@ -134,29 +136,24 @@ test('a service of two threads follows its file; an admin reloads; a broken file
       const isSame = (await Promise.all(asked)).every((reply) => reply.status === status);
       return isSame && isShared;
     });
-  try {
-    assert.is(await statusWith(service, NOTIFICATIONS, first), 200);
-    const reload = '/admin/reload';
-    assert.is(await statusWith(service, reload, first, 'POST'), 404, 'nobody may');
+  assert.is(await statusWith(service, NOTIFICATIONS, first), 200);
+  const reload = '/admin/reload';
+  assert.is(await statusWith(service, reload, first, 'POST'), 404, 'nobody may');
 
-    const admin = await add(path, 1, 'admin', true);
-    await settles(admin, 200);
-    assert.is(await statusWith(service, reload, admin, 'POST'), 202);
-    assert.is(await statusWith(service, reload, first, 'POST'), 401);
+  const admin = await add(path, 1, 'admin', true);
+  await settles(admin, 200);
+  assert.is(await statusWith(service, reload, admin, 'POST'), 202);
+  assert.is(await statusWith(service, reload, first, 'POST'), 401);
 
-    writeFileSync(path, '{"tokens":[');
-    await until('it says so', () =>
-      service.logs.some(({ msg }) => /^tokens refused/.test(String(msg))),
-    );
-    assert.is(await statusWith(service, NOTIFICATIONS, admin), 200);
+  writeFileSync(path, '{"tokens":[');
+  await until('it says so', () =>
+    service.logs.some(({ msg }) => /^tokens refused/.test(String(msg))),
+  );
+  assert.is(await statusWith(service, NOTIFICATIONS, admin), 200);
 
-    writeFileSync(path, JSON.stringify({ tokens: [{ hash: tokenKey('other'), user: 2 }] }));
-    await settles('other', 200);
-    await settles(admin, 401);
-  } finally {
-    for (const client of clients) client.destroy();
-    await service.stop();
-  }
+  writeFileSync(path, JSON.stringify({ tokens: [{ hash: tokenKey('other'), user: 2 }] }));
+  await settles('other', 200);
+  await settles(admin, 401);
 });
 
 test('a change is seen however soon it comes after the first look', async () => {
