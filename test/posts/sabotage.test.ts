@@ -20,7 +20,7 @@ import { keyOf, makeStore, newPost, numbers } from '../support/journals.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
-import { assert, IS_SOAK, makeFolder, test, until } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, test, thrownBy, until } from '../support/uvu.js';
 
 for (const [name, happen] of Object.entries(ACCIDENTS)) {
   for (const then of ['append', 'look', 'close'] as const) {
@@ -115,25 +115,21 @@ test('whatever happens to the file while clients post, the next start has all an
   const flags = ['--snapshot', snapshot];
   const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
   const accidents = Object.entries(SERVED).filter(([name]) => IS_SOAK || SHORTLY.test(name));
+  const ordeal = { clients: CLIENTS, told, random, start };
   let service = await start();
   // in a short run one kill follows all accidents
   for (const some of IS_SOAK ? accidents.map((one) => [one]) : [accidents]) {
     const name = some.map(([one]) => one.replaceAll(' ', '-')).join();
-    service = await suffer(
-      service,
-      name,
-      { clients: CLIENTS, told, random, start },
-      async (more) => {
-        for (const [, happen] of some) {
-          // the copy may hold half a transaction, which only the journal beside the original could
-          // complete
-          copyFileSync(path, `${folder}/old`);
-          await more();
-          await happen(path, `${folder}/old`, service);
-          await more(POSTS_AFTER);
-        }
-      },
-    );
+    service = await suffer(service, name, ordeal, async (more) => {
+      for (const [, happen] of some) {
+        // the copy may hold half a transaction, which only the journal beside the original could
+        // complete
+        copyFileSync(path, `${folder}/old`);
+        await more();
+        await happen(path, `${folder}/old`, service);
+        await more(POSTS_AFTER);
+      }
+    });
   }
 });
 
@@ -187,12 +183,9 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
     [`SQLite format 3\0${'\0'.repeat(5000)}`, /damaged/],
   ] as const) {
     writeFileSync(path, bytes);
-    assert.throws(open, (error: Error) => {
-      assert.instance(error, StoreError);
-      assert.is((error as StoreError).fault, 'refused');
-      assert.match(error.message, reason);
-      return true;
-    });
+    const { fault, message } = thrownBy(StoreError, open);
+    assert.is(fault, 'refused');
+    assert.match(message, reason);
     assert.is(readFileSync(path, 'latin1'), bytes);
     rmSync(path);
   }

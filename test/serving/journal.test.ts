@@ -25,12 +25,11 @@ test('by default the journal stands beside the snapshot; with none there is no j
   const folder = makeFolder();
   const file = join(folder, 'notes.ndjson');
   writeFileSync(file, '');
-  const cases: [snapshot: string, journal: string][] = [
+  for (const [snapshot, name] of [
     [file, 'notes.ndjson.journal'],
     [folder, 'waypost.journal'],
     [join(folder, '*.ndjson'), 'waypost.journal'],
-  ];
-  for (const [snapshot, name] of cases) {
+  ] as const) {
     const journal = await open(snapshot);
     assert.ok(existsSync(join(folder, name)), name);
     await journal!.close();
