@@ -153,44 +153,30 @@ export async function follow(port: number, path: string, behind?: number): Promi
   const headers = behind === undefined ? {} : { 'Last-Event-ID': String(behind) };
   const answer = await openAnswer(port, path, { headers });
   const events: StreamEvent[] = [];
-  const state = { last: behind ?? -1, end: undefined as Followed['end'] };
+  const followed = {
+    ...{ status: answer.statusCode!, answer, events, last: behind ?? -1 },
+    end: undefined as Followed['end'],
+  };
   let text = '';
   answer.setEncoding('utf8').on('data', (chunk: string) => {
     text += chunk;
     const blocks = text.split('\n\n');
     text = blocks.pop()!;
-    for (const block of blocks) readEvent(block, events, state);
+    for (const block of blocks) {
+      const fields = block.split('\n').map((line) => line.split(/: (.*)/s, 2));
+      const { id, data } = Object.fromEntries(fields) as { id?: string; data?: string };
+      // as browsers do: an event without data only sets the last id
+      if (id !== undefined) followed.last = Number(id);
+      if (data !== undefined) events.push({ id: followed.last, data });
+    }
   });
   answer.on('end', () => {
-    state.end = 'whole';
+    followed.end = 'whole';
   });
   answer.on('error', () => {
-    state.end = 'broken';
+    followed.end = 'broken';
   });
-  return {
-    status: answer.statusCode!,
-    answer,
-    events,
-    get last() {
-      return state.last;
-    },
-    get end() {
-      return state.end;
-    },
-  };
-}
-
-/** Reads an event as browsers do: one without data only sets the last id. */
-function readEvent(block: string, events: StreamEvent[], state: { last: number }): void {
-  const fields = block
-    .split('\n')
-    .map((line) => [line.slice(0, line.indexOf(': ')), line] as const);
-  const fieldOf = (name: string): string | undefined =>
-    fields.find(([one]) => one === name)?.[1].slice(name.length + 2);
-  const id = fieldOf('id');
-  if (id !== undefined) state.last = Number(id);
-  const data = fieldOf('data');
-  if (data !== undefined) events.push({ id: state.last, data });
+  return followed;
 }
 
 /** A record of a list. */

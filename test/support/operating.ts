@@ -39,7 +39,7 @@ export interface Metrics {
 }
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/y;
+const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\\n]|\\["\\n])*)"(?:,|$)/g;
 const SUFFIX = /_(?:bucket|sum|count)$/;
 
 export async function metricsOf(service: Asking): Promise<Metrics> {
@@ -84,15 +84,12 @@ function readSample(line: string): Sample {
   const [, name, inner = '', text] = SAMPLE.exec(line) ?? [];
   if (name === undefined) throw new Error(`no sample: ${line}`);
   const labels: Record<string, string> = {};
-  LABEL.lastIndex = 0;
-  while (LABEL.lastIndex < inner.length) {
-    const label = LABEL.exec(inner);
-    if (label === null) throw new Error(`bad labels: ${line}`);
-    labels[label[1]!] = label[2]!;
-    if (LABEL.lastIndex === 0) break;
-  }
-  const value = text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text);
-  if (Number.isNaN(value) && text !== 'Nan' && text !== 'NaN')
-    throw new Error(`no number: ${line}`);
+  const rest = inner.replaceAll(LABEL, (_, key: string, label: string) => {
+    labels[key] = label;
+    return '';
+  });
+  const value = Number(text!.replace('Inf', 'Infinity'));
+  const isNumber = !Number.isNaN(value) || /^NaN$/i.test(text!);
+  if (rest !== '' || !isNumber) throw new Error(`no sample: ${line}`);
   return { name, labels, value };
 }
