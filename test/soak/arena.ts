@@ -1,15 +1,13 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
-import { type Asking, ask } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { type Ready, readyOf } from '../support/operating.js';
-import { MAIN } from '../support/service.js';
-import { freePort } from '../support/sockets.js';
+import { startUnheard } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 /** A service to attack: two threads, a watched folder, and a disk too small for its log. */
@@ -48,8 +46,6 @@ const HEAP = '--max-old-space-size=64';
 const FLAGS = ['--workers', '2', '--settle', '50ms', '--access-log', '100'];
 /** The admin token: only admins are told why the newest file is not served. */
 const ADMIN = 'soak';
-/** Turns nobody away: other work on the machine delays the event loop, too. */
-const PATIENT = ['--max-loop-delay', '0'];
 /** One attacker can take all connections. */
 const LIMITS = ['--max-connections', '1000', '--request-timeout', '10s'];
 
@@ -67,34 +63,14 @@ export async function openArena(): Promise<Arena> {
   const withoutDisk = mounted.status === 0 ? undefined : 'no disk of its own could be mounted';
   const logPath = withoutDisk === undefined ? join(disk, 'log') : '/dev/full';
   const log = openSync(logPath, 'a');
-  const port = await freePort();
-  const where = ['--host', '127.0.0.1', '--port', String(port)];
-  const what = ['--snapshot', folder, '--notifications', notifications];
-  const child = spawn(
-    process.execPath,
-    [MAIN, 'serve', ...where, ...what, ...FLAGS, '--admin-token', ADMIN, ...PATIENT, ...LIMITS],
-    {
-      stdio: ['ignore', log, 'pipe'],
-      env: { ...process.env, NODE_OPTIONS: HEAP },
-    },
-  );
+  const what = ['--snapshot', folder, '--notifications', notifications, '--admin-token', ADMIN];
+  const service = await startUnheard([...what, ...FLAGS, ...LIMITS], log, { NODE_OPTIONS: HEAP });
   closeSync(log);
-  const ended = once(child, 'close').then(([code]) => code as number | null);
-  let stderr = '';
-  child.stderr!.on('data', (chunk: Buffer) => {
-    stderr += chunk;
-  });
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
-
-  const service: Asking = { get: (path, asked) => ask(port, path, asked) };
+  const { child } = service;
+  const ended = once(child, 'close');
   const ready = (): Promise<Ready> => readyOf(service, { Authorization: `Bearer ${ADMIN}` });
-  await until('the service answers', async () => {
-    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);
-    return ready().catch(() => undefined);
-  });
   return {
-    port,
+    port: service.port,
     folder,
     notifications,
     withoutDisk,
@@ -126,11 +102,10 @@ export async function openArena(): Promise<Arena> {
       writeFileSync(logPath, '');
       return text;
     },
-    lastWords: () => stderr,
+    lastWords: service.lastWords,
     async stop() {
       child.kill('SIGTERM');
-      const code = await ended;
-      process.off('exit', kill);
+      const [code] = await ended;
       if (withoutDisk === undefined) spawnSync('umount', ['-l', disk]);
       return code;
     },

@@ -1,33 +1,18 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { processTree } from '../../bench/support/proc.js';
-import { type Asking, ask, bodyOf, statusOf } from '../support/client.js';
+import { type Asking, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
-import { MAIN, SNAPSHOT, startService } from '../support/service.js';
-import { dial, freePort, type Line } from '../support/sockets.js';
-import { assert, test, until } from '../support/uvu.js';
+import { SNAPSHOT, startService, startUnheard } from '../support/service.js';
+import { dial, type Line } from '../support/sockets.js';
+import { ascending, assert, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
-const children: ChildProcess[] = [];
 
 /** Starts a service whose log goes to `stdout`, which nobody reads. */
-async function start(
-  stdout: 'pipe' | number,
-  ...flags: string[]
-): Promise<{ child: ChildProcess; service: Asking }> {
-  const port = await freePort();
-  const where = ['--host', '127.0.0.1', '--port', String(port)];
-  const given = ['serve', '--snapshot', SNAPSHOT, ...where, ...flags];
-  const child = spawn(process.execPath, [MAIN, ...given], {
-    env: { ...process.env, WAYPOST_WORKERS: '1' },
-    stdio: ['ignore', stdout, 'inherit'],
-  });
-  children.push(child);
-  const service: Asking = { get: (path, asked) => ask(port, path, asked) };
-  await until('it serves', () => service.get('/health/live').catch(() => undefined));
-  return { child, service };
+function start(stdout: 'pipe' | number, ...flags: string[]): ReturnType<typeof startUnheard> {
+  return startUnheard(['--snapshot', SNAPSHOT, ...flags], stdout);
 }
 
 async function dropped(service: Asking): Promise<number> {
@@ -38,8 +23,7 @@ const hasFull = existsSync('/dev/full');
 
 (hasFull ? test : test.skip)('a log on a full disk loses lines, and nothing else', async () => {
   const full = openSync('/dev/full', 'w');
-  const flags = ['--workers', '2', '--access-log', '100'];
-  const { child, service } = await start(full, ...flags);
+  const service = await start(full, '--workers', '2', '--access-log', '100');
   closeSync(full);
   const before = await dropped(service);
   assert.ok(before >= 1, 'that it serves');
@@ -49,21 +33,21 @@ const hasFull = existsSync('/dev/full');
   const startOf = async (): Promise<number> =>
     (await metricsOf(service)).value('process_start_time_seconds');
   const began = await startOf();
-  const [, serving] = processTree(child.pid!);
+  const [, serving] = processTree(service.child.pid!);
   process.kill(serving!, 'SIGKILL');
   await until('another serves', async () => (await startOf().catch(() => 0)) > began);
-  child.kill('SIGTERM');
-  assert.equal(await once(child, 'exit'), [0, null]);
+  service.child.kill('SIGTERM');
+  assert.equal(await once(service.child, 'exit'), [0, null]);
 });
 
 test('a log whose reader pauses delays no request, and goes on when it reads', async () => {
-  const { child, service } = await start('pipe', '--workers', '2', '--access-log', '100');
+  const service = await start('pipe', '--workers', '2', '--access-log', '100');
   const long = `${LIST}&a=${'x'.repeat(15_000)}`;
   for (let i = 0; i < 150; i++) assert.is((await service.get(long)).status, 200);
   const lost = await dropped(service);
   assert.ok(lost > 0 && lost < 150, `${lost} of 150 dropped`);
   const requests: unknown[] = [];
-  createInterface({ input: child.stdout! }).on('line', (line) => {
+  createInterface({ input: service.child.stdout! }).on('line', (line) => {
     const { msg } = JSON.parse(line) as { msg: string };
     if (msg === 'request') requests.push(msg);
   });
@@ -82,30 +66,25 @@ test('a process that ends writes its last lines, but waits for no reader', async
   assert.match(lines.at(-1)!, /"msg":"closed"/);
   const deaf = await start('pipe', '--access-log', '100');
   const long = `${LIST}&a=${'x'.repeat(15_000)}`;
-  for (let i = 0; i < 20; i++) await deaf.service.get(long);
+  for (let i = 0; i < 20; i++) await deaf.get(long);
   deaf.child.kill('SIGTERM');
   assert.equal(await once(deaf.child, 'exit'), [0, null]);
 });
 
 test('a log without a reader does not end the service', async () => {
-  const { child, service } = await start('pipe', '--access-log', '100');
-  child.stdout!.destroy();
+  const service = await start('pipe', '--access-log', '100');
+  service.child.stdout!.destroy();
   await until('lines are dropped', async () => {
     assert.is((await service.get(LIST)).status, 200);
     return (await dropped(service)) > 0;
   });
 });
 
-test.after(() => {
-  for (const child of children) child.kill('SIGKILL');
-});
-
 const TIMEOUT_MS = 2_000;
 const LARGE_LIST = '/rest/map_data_points/?page_size=100';
+const LARGEST = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
 const lines: Line[] = [];
-
-const flags = ['--request-timeout', `${TIMEOUT_MS}ms`];
-const service = await startService(flags);
+const service = await startService(['--request-timeout', `${TIMEOUT_MS}ms`]);
 
 function open(): Line {
   const line = dial(service.port);
@@ -122,7 +101,7 @@ async function median(): Promise<number> {
     assert.is(status, 200);
     times.push(performance.now() - began);
   }
-  return times.sort((a, b) => a - b)[10]!;
+  return ascending(times)[10]!;
 }
 
 function isError(answer: string, status: number): void {
@@ -193,11 +172,10 @@ test('the longest polygon fits into a request', async () => {
 });
 
 test('clients that do not read their answers delay nobody', async () => {
-  const request = `GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n`;
   const clients = Array.from({ length: 50 }, open);
   for (const { socket } of clients) {
     socket.pause();
-    socket.write(request.repeat(40));
+    socket.write(LARGEST.repeat(40));
   }
   assert.ok((await median()) < TIMEOUT_MS);
   // a client that reads again gets all answers, in order
@@ -212,18 +190,12 @@ test('clients that do not read their answers delay nobody', async () => {
 test('clients that hang up in the middle leave nothing behind', async () => {
   for (let i = 0; i < 300; i++) {
     const { socket } = open();
-    socket.write(
-      i % 2 === 0
-        ? 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n'
-        : 'GET /re',
-    );
+    socket.write(i % 2 === 0 ? LARGEST : 'GET /re');
     socket.once('connect', () => setImmediate(() => socket.resetAndDestroy()));
   }
-  const handles = async (): Promise<number> => {
-    const { text } = await service.get('/metrics');
-    return Number(/^process_open_fds (\d+)/m.exec(text)?.[1] ?? 0);
-  };
-  await until('their connections are closed', async () => (await handles()) < 100);
+  await until('their connections are closed', async () => {
+    return (await metricsOf(service)).value('process_open_fds') < 100;
+  });
 });
 
 test.after.each(() => {

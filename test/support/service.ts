@@ -7,8 +7,10 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { type Asked, ask, type Reply } from './client.js';
+import { type Asked, type Asking, ask, type Reply } from './client.js';
 import { closeLater, makeFolder } from './folder.js';
+import { freePort } from './sockets.js';
+import { until } from './wait.js';
 
 /** The compiled command. */
 export const MAIN: string = join(import.meta.dirname, '../../src/main.js');
@@ -57,7 +59,7 @@ export async function startService(
   const args = ['serve', '--host', '127.0.0.1', '--port', '0', ...flags];
   const journal = join(JOURNALS, `${randomUUID()}.journal`);
   const own = { WAYPOST_SNAPSHOT: SNAPSHOT, WAYPOST_JOURNAL: journal };
-  const child = start(args, { ...own, ...environment }, launcher);
+  const child = spawnCommand(args, { ...own, ...environment }, { launcher });
   const ended = once(child, 'close').then(([code]) => code as number | null);
   let stderr = '';
   child.stderr!.on('data', (chunk: Buffer) => {
@@ -83,6 +85,38 @@ export async function startService(
   return { port, pid: child.pid!, logs, get, ended, stop };
 }
 
+interface Unheard extends Asking {
+  readonly port: number;
+  readonly child: ChildProcess;
+  /** What the service wrote to standard error, such as Node's fatal errors. */
+  lastWords(): string;
+}
+
+/**
+ * Starts a service with the log at `stdout`, where nobody reads to which port it listens; waits
+ * until it answers. Killed after the file's tests.
+ */
+export async function startUnheard(
+  flags: readonly string[],
+  stdout: 'pipe' | number,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Unheard> {
+  const port = await freePort();
+  const where = ['--host', '127.0.0.1', '--port', String(port)];
+  const child = spawnCommand(['serve', ...where, ...flags], environment, { stdout });
+  closeLater(() => child.kill('SIGKILL'));
+  let stderr = '';
+  child.stderr!.on('data', (chunk: Buffer) => {
+    stderr += chunk;
+  });
+  const get = (path: string, asked?: Asked): Promise<Reply> => ask(port, path, asked);
+  await until('the service answers', async () => {
+    if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}: ${stderr}`);
+    return get('/health/live').catch(() => undefined);
+  });
+  return { port, child, get, lastWords: () => stderr };
+}
+
 /** The entries of a message in a service's log. */
 export function logged({ logs }: Pick<Service, 'logs'>, message: string): Service['logs'] {
   return logs.filter(({ msg }) => msg === message);
@@ -104,7 +138,7 @@ export async function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Outcome> {
-  const child = start(args, environment);
+  const child = spawnCommand(args, environment);
   const stderr = text(child.stderr!);
   let stdout = '';
   child.stdout!.on('data', (chunk: Buffer) => {
@@ -190,15 +224,19 @@ function environmentOf(given: Readonly<Record<string, string>>): NodeJS.ProcessE
   };
 }
 
-function start(
+/** Starts a command, whose output goes to `stdout`. Killed when this process ends. */
+function spawnCommand(
   args: readonly string[],
-  environment: Readonly<Record<string, string>>,
-  launcher: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+  {
+    launcher = [],
+    stdout = 'pipe',
+  }: { launcher?: readonly string[]; stdout?: 'pipe' | number } = {},
 ): ChildProcess {
   const [command, ...rest] = [...launcher, process.execPath, MAIN, ...args];
   const child = spawn(command!, rest, {
     env: environmentOf(environment),
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout, 'pipe'],
   });
   const kill = (): void => {
     child.kill('SIGKILL');
