@@ -44,78 +44,77 @@ export const HOSTILE_DATA: readonly HostileData[] = [
     { ...HELSINKI, radius: 19_954_000 },
     { ...HELSINKI, radius: 19_990_000 },
   ]),
-  {
-    name: 'one spot',
-    circles: [
+  layout(
+    'one spot',
+    [
       { lat: 60.18, lon: 24.95, radius: geodesic(24.95, 60.18, HELSINKI.lon, HELSINKI.lat) },
       { lat: 0, lon: 0, radius: geodesic(0, 0, HELSINKI.lon, HELSINKI.lat) },
       { lat: -60, lon: -155, radius: geodesic(-155, -60, HELSINKI.lon, HELSINKI.lat) },
       { ...HELSINKI, radius: 0 },
       { ...HELSINKI, radius: 1_000 },
     ],
-    make: (count) => points(count, () => [HELSINKI.lon, HELSINKI.lat]),
-  },
-  {
-    name: 'a pole by every longitude',
-    circles: [
+    () => [HELSINKI.lon, HELSINKI.lat],
+  ),
+  layout(
+    'a pole by every longitude',
+    [
       { ...NORTH_POLE, radius: 0 },
       { lat: 60, lon: 10, radius: geodesic(10, 60, 0, 90) },
       { lat: -89, lon: 10, radius: geodesic(10, -89, 0, 90) },
     ],
-    make: (count) => points(count, (i) => [(360 * i) / count - 180, 90]),
-  },
-  {
-    name: 'a thousand piles on a ring',
-    circles: [{ ...HELSINKI, radius: 100_000 }],
-    make: (count) => points(count, (i) => onRing(HELSINKI, 100_000, (i % 1_000) * 0.36)),
-  },
-  {
-    name: 'grid of 0.001 degrees',
-    circles: [
+    (part) => [360 * part - 180, 90],
+  ),
+  layout('a thousand piles on a ring', [{ ...HELSINKI, radius: 100_000 }], (_, i) =>
+    onRing(HELSINKI, 100_000, (i % 1_000) * 0.36),
+  ),
+  layout(
+    'grid of 0.001 degrees',
+    [
       { ...HELSINKI, radius: geodesic(24.94, 60.17, 25.14, 60.17) },
       { lat: 0, lon: 25, radius: geodesic(25, 0, 25, 60.17) },
       { ...ANTIPODE, radius: geodesic(-155.06, -60.17, 25.14, 60.27) },
     ],
-    make(count) {
+    (_, i, count) => {
       const side = Math.ceil(Math.sqrt(count));
-      return points(count, (i) => [
-        HELSINKI.lon + ((i % side) - side / 2) * 0.001,
-        HELSINKI.lat + (Math.floor(i / side) - side / 2) * 0.001,
-      ]);
+      const [column, row] = [i % side, Math.floor(i / side)].map((at) => (at - side / 2) * 0.001);
+      return [HELSINKI.lon + column!, HELSINKI.lat + row!];
     },
-  },
-  {
-    name: 'both sides of the antimeridian',
-    circles: [
+  ),
+  layout(
+    'both sides of the antimeridian',
+    [
       { lat: 0, lon: 180, radius: 5_000_000 },
       { lat: 0, lon: 0, radius: 19_000_000 },
       { lat: 10, lon: -90, radius: geodesic(-90, 10, 180, 10) },
     ],
-    make: (count) =>
-      points(count, (i) => [i % 2 === 0 ? 180 : -180, (180 * (i + 0.5)) / count - 90]),
-  },
-  {
-    name: 'one parallel',
-    circles: [
+    (part, i, count) => [i % 2 === 0 ? 180 : -180, 180 * part + 90 / count - 90],
+  ),
+  layout(
+    'one parallel',
+    [
       { ...NORTH_POLE, radius: geodesic(0, 90, 0, 60) },
       { lat: 60, lon: 0, radius: 1_000_000 },
       { lat: -60, lon: 180, radius: 19_990_000 },
     ],
-    make: (count) => points(count, (i) => [(360 * i) / count - 180, 60]),
-  },
-  {
-    name: 'one meridian, modified in the reverse order of creation',
-    circles: [{ ...HELSINKI, radius: 9_000_000 }],
-    times: (i) => [i, 2_102_400 - i],
-    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
-  },
-  {
-    name: 'one meridian, all at one time',
-    circles: [{ ...HELSINKI, radius: 9_000_000 }],
-    times: () => [0, 0],
-    make: (count) => points(count, (i) => [25, (170 * i) / count - 85]),
-  },
+    (part) => [360 * part - 180, 60],
+  ),
+  meridian('one meridian, modified in the reverse order of creation', (i) => [i, 2_102_400 - i]),
+  meridian('one meridian, all at one time', () => [0, 0]),
 ];
+
+/** `place` gives longitude and latitude of point `i` of `count`; `part` is `i / count`. */
+function layout(
+  name: string,
+  circles: readonly Circle[],
+  place: (part: number, i: number, count: number) => [Degrees, Degrees],
+): HostileData {
+  const make = (count: number): Float64Array =>
+    Float64Array.from(
+      Array.from({ length: count }, (_, i) => place(i / count, i, count)).flat(),
+      (degrees) => Number(degrees.toFixed(8)),
+    );
+  return { name, circles, make };
+}
 
 function ring(
   name: string,
@@ -123,26 +122,19 @@ function ring(
   radius: Metres,
   more: readonly Circle[] = [],
 ): HostileData {
-  return {
-    name,
-    circles: [{ ...centre, radius }, ...more],
-    make: (count) => points(count, (i) => onRing(centre, radius, (360 * i) / count)),
-  };
+  return layout(name, [{ ...centre, radius }, ...more], (part) =>
+    onRing(centre, radius, 360 * part),
+  );
+}
+
+function meridian(name: string, times: Times): HostileData {
+  const circles = [{ ...HELSINKI, radius: 9_000_000 }];
+  return { ...layout(name, circles, (part) => [25, 170 * part - 85]), times };
 }
 
 function onRing({ lat, lon }: Place, radius: Metres, azimuth: Degrees): [Degrees, Degrees] {
   const end = geographiclib.Geodesic.WGS84.Direct(lat, lon, azimuth, radius);
   return [end.lon2!, end.lat2!];
-}
-
-function points(count: number, place: (i: number) => [Degrees, Degrees]): Float64Array {
-  const coords = new Float64Array(2 * count);
-  for (let i = 0; i < count; i++) {
-    const [lon, lat] = place(i);
-    coords[2 * i] = Number(lon.toFixed(8));
-    coords[2 * i + 1] = Number(lat.toFixed(8));
-  }
-  return coords;
 }
 
 const START = Date.UTC(2020, 0, 1) * 1000;
