@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { Agent } from 'node:http';
 import { join } from 'node:path';
+import { ask, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile, WRITERS } from '../support/marked.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
-import { assert, makeFile, makeFolder, test, until } from '../support/uvu.js';
+import { dial } from '../support/sockets.js';
+import { assert, failure, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 /** Sends a signal and waits for the exit; returns the exit code and the milliseconds it took. */
 async function end(
@@ -16,23 +19,6 @@ async function end(
   process.kill(service.pid, signal);
   const code = await service.ended;
   return [code, performance.now() - began];
-}
-
-function opened(port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1', () => resolve(socket));
-    socket.on('error', reject);
-  });
-}
-
-async function isRefused(port: number): Promise<boolean> {
-  return opened(port).then(
-    (socket) => {
-      socket.destroy();
-      return false;
-    },
-    (error: NodeJS.ErrnoException) => error.code === 'ECONNREFUSED',
-  );
 }
 
 /** Connections that are kept, and connections that are opened for one request each. */
@@ -51,7 +37,7 @@ async function endUnderLoad(signal: NodeJS.Signals, path: string, workers: strin
   assert.is(code, 0);
   // less than --request-timeout
   assert.ok(took < 9_000, `${took} ms`);
-  assert.ok(await isRefused(port));
+  assert.is((await failure(ask(port, '/', { agent: new Agent() }))).code, 'ECONNREFUSED');
   await until('they notice', () => kept.result.refused > 0 && fresh.result.refused > 0);
   for (const [load, connections] of [
     [kept, KEPT],
@@ -84,42 +70,41 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
 test('silent connections, idle ones, and those with hundreds of requests do not delay the exit', async () => {
   for (const workers of ['1', '2']) {
     const service = await begin('--workers', workers);
-    const silent = await opened(service.port);
-    const eager = await opened(service.port);
-    eager.on('error', () => {});
+    const [silent, eager, idle] = [1, 2, 3].map(() => dial(service.port));
+    await once(silent!.socket, 'connect');
     // most of these requests wait, and the exit does not wait for them
-    eager.write('GET /rest/map_data_points/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(900));
-    await new Promise((resolve) => eager.once('data', resolve));
-    const idle = await opened(service.port);
-    idle.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
-    await new Promise((resolve) => idle.once('data', resolve));
+    eager!.socket.write('GET /rest/map_data_points/ HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(900));
+    idle!.socket.write('GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until('both are answered', () => eager!.answer !== '' && idle!.answer !== '');
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
     assert.ok(took < 9_000, `${took} ms with ${workers} workers`);
-    for (const socket of [silent, eager, idle]) socket.destroy();
   }
 });
 
 test('clients that never read, or never end their request, delay the exit only for the timeout', async () => {
   for (const workers of ['1', '2']) {
     const service = await begin('--workers', workers, '--shutdown-timeout', '1s');
-    const deaf = await opened(service.port);
-    deaf.on('error', () => {});
+    const [deaf, slow] = [dial(service.port).socket, dial(service.port).socket];
     deaf.pause();
     // more than the system's buffers hold
     const request = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
     deaf.write(request.repeat(200));
-    const slow = await opened(service.port);
-    slow.on('error', () => {});
     slow.write('GET / HTTP/1.1\r\nHo');
+    await Promise.all([deaf, slow].map((socket) => once(socket, 'connect')));
     // both requests have arrived once this later one is answered
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0);
     assert.ok(took > 900 && took < 9_000, `${took} ms with ${workers} workers`);
-    for (const socket of [deaf, slow]) socket.destroy();
   }
 });
+
+/** Asks for a reload, which is answered when it is done. */
+function reload(service: Service): Promise<Reply> {
+  const headers = { Authorization: 'Bearer secret' };
+  return service.get('/admin/reload?wait', { method: 'POST', headers });
+}
 
 test('a second signal changes nothing', async () => {
   const service = await begin();
@@ -133,9 +118,7 @@ test('a signal also ends a service that waits for a new file or builds it', asyn
   for (const settle of ['60s', '0']) {
     const service = await begin('--settle', settle, '--admin-token', 'secret');
     replaceFile(path, markedLines(settle === '0' ? 20_000 : 2));
-    const asked = service
-      .get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } })
-      .catch(() => undefined);
+    const asked = reload(service).catch(() => undefined);
     assert.is((await service.get('/health/live')).status, 200);
     const [code, took] = await end(service, 'SIGTERM');
     assert.is(code, 0, `settle ${settle}`);
@@ -144,8 +127,6 @@ test('a signal also ends a service that waits for a new file or builds it', asyn
     replaceFile(path, markedLines(1));
   }
 });
-
-const ADMIN = { Authorization: 'Bearer secret' };
 
 /** A marked snapshot; every third is native. */
 function snapshot(mark: number): Buffer {
@@ -184,10 +165,9 @@ test('under load, 30 snapshots are swapped in every way and nobody notices', asy
     await swapped('SIGHUP');
 
     WRITERS['rename']!(path, snapshot(++mark), mark);
-    const reply = await service.get('/admin/reload?wait', { method: 'POST', headers: ADMIN });
-    assert.is(reply.status, 200);
-    const { points } = reply.json<{ points: number }>();
-    assert.is(points, countOf(mark), 'it answers when it is done');
+    const { status, json } = await reload(service);
+    const { points } = json<{ points: number }>();
+    assert.equal([status, points], [200, countOf(mark)], 'it answers when it is done');
     await swapped('POST');
   }
   assert.is(Object.keys(swaps).length, 9);
