@@ -27,15 +27,14 @@ export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => v
   },
   'replaced by an older copy': (path, old) => renameSync(old, path),
   'overwritten by nonsense': (path) => writeFileSync(path, 'x'.repeat(statSync(path).size)),
-  'replaced by nonsense'(path) {
-    writeFileSync(`${path}.x`, 'nonsense');
-    renameSync(`${path}.x`, path);
-  },
-  'replaced by an empty file'(path) {
-    writeFileSync(`${path}.x`, '');
-    renameSync(`${path}.x`, path);
-  },
+  'replaced by nonsense': (path) => replace(path, 'nonsense'),
+  'replaced by an empty file': (path) => replace(path, ''),
 };
+
+function replace(path: string, content: string): void {
+  writeFileSync(`${path}.x`, content);
+  renameSync(`${path}.x`, path);
+}
 
 /** Orders a thread of this module to cause an accident after a delay. */
 export interface Ordered {

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { ROOT } from './service.js';
 
 /** A file of the project; the path is relative to `ROOT`. */
@@ -71,26 +71,16 @@ export function headings(text: string): string[] {
 }
 
 function files(folder: string, ending: string): string[] {
-  let entries: { parentPath: string; name: string }[];
-  try {
-    entries = readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true });
-  } catch {
-    return [];
-  }
-  return entries
-    .filter(({ name }) => name.endsWith(ending))
-    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
-    .filter((path) => !path.includes('.cache') && !path.includes('results'));
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(ending) && !/\.cache|results/.test(name))
+    .map((name) => join(folder, name));
 }
+
+const ENTITIES: Attributes = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
 
 /** The text of HTML that has no tags, as a browser shows it. */
 export function shownText(html: string): string {
-  return html
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&');
+  return html.replaceAll(/&(lt|gt|quot|#39|amp);/g, (_, name: string) => ENTITIES[name]!);
 }
 
 export function jsonOfPage<T = unknown>(html: string): T {

@@ -1,5 +1,4 @@
 import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import { type Logger, pino } from 'pino';
@@ -90,16 +89,11 @@ export function chunksOf(png: Buffer): string[] {
 
 /** The names of the colours in the middles of the quarters. */
 export async function coloursOf(image: Buffer): Promise<string[]> {
-  const { data, info } = await sharp(image)
-    .removeAlpha()
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  return [0, 1, 2, 3].map((quarter) => {
-    const x = Math.floor(((1 + 2 * (quarter % 2)) * info.width) / 4);
-    const y = Math.floor(((1 + 2 * Math.floor(quarter / 2)) * info.height) / 4);
-    const at = (y * info.width + x) * info.channels;
-    const key = [...data.subarray(at, at + 3)].map((value) => (value > 127 ? 1 : 0)).join('');
-    return { 100: 'red', '010': 'lime', '001': 'blue', 111: 'white' }[key] ?? key;
+  const small = sharp(image).removeAlpha().resize(2, 2, { fit: 'fill', kernel: 'nearest' });
+  const values = [...(await small.raw().toBuffer())].map((value) => (value > 127 ? 'f' : '0'));
+  return [0, 3, 6, 9].map((at) => {
+    const key = values.slice(at, at + 3).join('');
+    return { f00: 'red', '0f0': 'lime', '00f': 'blue', fff: 'white' }[key] ?? key;
   });
 }
 
@@ -201,14 +195,9 @@ export function makeMediaFolder(): MediaFolder {
       }
     },
     files: () =>
-      readdirSync(folder, { recursive: true, withFileTypes: true })
-        .filter((entry) => !entry.isDirectory() || readdirSync(pathOf(entry)).length === 0)
-        .map((entry) => pathOf(entry).slice(folder.length + 1))
+      readdirSync(folder, { recursive: true, encoding: 'utf8' })
+        .filter((path, _, all) => !all.some((other) => other.startsWith(`${path}/`)))
         .sort(),
     reopen: open,
   };
-}
-
-function pathOf(entry: { readonly parentPath: string; readonly name: string }): string {
-  return join(entry.parentPath, entry.name);
 }
