@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
 import { makeFolder } from './folder.js';
-import { blockOf, point, writeNative } from './native.js';
+import { blocksOf, point, writeNative } from './native.js';
 import type { Fields } from './rows.js';
 import { IS_SOAK } from './uvu.js';
 
@@ -46,10 +46,7 @@ export function markedLines(mark: number, count?: number): Buffer {
 export function markedNative(mark: number, count?: number): Buffer {
   const path = join(makeFolder(), 'marked.waypost');
   const points = markedRecords(mark, count).map((record) => point(record as Fields));
-  const blocks = Array.from({ length: Math.ceil(points.length / MAX_BLOCK_POINTS) }, (_, block) =>
-    blockOf(points.slice(block * MAX_BLOCK_POINTS, (block + 1) * MAX_BLOCK_POINTS)),
-  );
-  writeNative(path, blocks);
+  writeNative(path, blocksOf(points, MAX_BLOCK_POINTS));
   return readFileSync(path);
 }
 

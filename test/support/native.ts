@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { Packr, pack, Unpackr } from 'msgpackr';
 import * as assert from 'uvu/assert';
-import type { ColumnBlock, PointBlock } from '../../src/formats/block.js';
+import type { PointBlock } from '../../src/formats/block.js';
 import { type NativeReader, openNative } from '../../src/formats/native/read.js';
 import { type NativeTotals, NativeWriter } from '../../src/formats/native/write.js';
 import { storePoint } from '../../src/formats/record-layout.js';
@@ -39,6 +39,13 @@ export function blockOf(points: readonly Point[]): PointBlock {
     // not in Buffer's shared pool: a build transfers this memory
     records: new Uint8Array(Buffer.concat(records)),
   };
+}
+
+/** Blocks of `size` points each but for the last one. */
+export function blocksOf(points: readonly Point[], size: number): PointBlock[] {
+  return Array.from({ length: Math.ceil(points.length / size) }, (_, block) =>
+    blockOf(points.slice(block * size, (block + 1) * size)),
+  );
 }
 
 export function writeNative(
@@ -81,19 +88,16 @@ export async function contentsOf(reader: SnapshotReader): Promise<[PointBlock[],
   }
 }
 
-/** Needed because the reader reuses its memory; a structured clone would copy all of that. */
-function copyColumns(block: ColumnBlock): ColumnBlock {
-  const copies = COLUMNS.map((name) => [name, block[name].slice()]);
-  return { count: block.count, ...Object.fromEntries(copies) };
-}
-
 /** Reads a native file as builds do: the records in place, two pieces a block. */
 export function readInPlace(path: string): [PointBlock[], LoadReport] {
   const reader = openPacked(path);
   try {
     const blocks = Array.from(reader.columns(), (block) => {
+      // the reader reuses its memory; a structured clone would copy all of that
+      const copies = COLUMNS.map((name) => [name, block[name].slice()]);
       const size = block.length.reduce((sum, length) => sum + length, 0);
-      return { ...copyColumns(block), records: new Uint8Array(size) };
+      const records = new Uint8Array(size);
+      return { count: block.count, ...Object.fromEntries(copies), records } as PointBlock;
     });
     let next = 0;
     let points = 0;
