@@ -47,15 +47,12 @@ const never = (): Promise<never> => new Promise(() => {});
 /** Starts a server with an empty bucket; sets the environment variables that S3 clients read. */
 export async function startBucket(): Promise<TestBucket> {
   const directory = makeFolder();
-  const options = { address: '127.0.0.1', silent: true, directory };
+  const configureBuckets = [{ name: BUCKET, configs: [] }];
+  const options = { address: '127.0.0.1', silent: true, directory, configureBuckets };
   const refused = new Map<string, number>();
   const left = new Map<string, number>();
   const open = (port: number): S3Server => {
-    const opened = new S3rver({
-      ...options,
-      port,
-      configureBuckets: [{ name: BUCKET, configs: [] }],
-    });
+    const opened = new S3rver({ ...options, port });
     opened.middleware.unshift(async (context, next) => {
       const status = context.method === 'GET' ? refused.get(context.path) : undefined;
       if (status === 0) await never();

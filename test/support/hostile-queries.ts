@@ -138,19 +138,14 @@ function printable(random: Random, length: number): string {
 function mutate(random: Random, text: string): string {
   const at = random.int(text.length + 1);
   const to = Math.min(text.length, at + random.int(4));
-  const before = text.slice(0, at);
-  switch (random.int(5)) {
-    case 0:
-      return before + text.slice(to);
-    case 1:
-      return before + printable(random, 1 + random.int(3)) + text.slice(to);
-    case 2:
-      return before + random.pick(ESCAPES) + text.slice(at);
-    case 3:
-      return before + encodeURIComponent(random.pick(NUMBERS)) + text.slice(to);
-    default:
-      return `${text}&${text.slice(at)}${before}`;
-  }
+  const [before, behind, cut] = [text.slice(0, at), text.slice(at), text.slice(to)];
+  return random.pick([
+    () => before + cut,
+    () => before + printable(random, 1 + random.int(3)) + cut,
+    () => before + random.pick(ESCAPES) + behind,
+    () => before + encodeURIComponent(random.pick(NUMBERS)) + cut,
+    () => `${text}&${behind}${before}`,
+  ])();
 }
 
 function rawByte(random: Random): string {

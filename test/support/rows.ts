@@ -25,19 +25,16 @@ export const WRITERS: Readonly<Record<string, (records: readonly Fields[]) => Bu
   ndjson: (records) => text(ndjson(...records)),
   'ndjson with CRLF, a BOM, blank lines, no line end': (records) =>
     text(`\ufeff\r\n${records.map((record) => JSON.stringify(record)).join('\r\n \r\n')}`),
-  json: (records) => text(JSON.stringify(records)),
+  json: (records) => json(records),
   'json, a line each': (records) => text(`[${lineEach(records)}]`),
   'json, indented, with a BOM': (records) => text(`\ufeff${JSON.stringify(records, null, 2)}\n`),
-  envelope: (records) =>
-    text(JSON.stringify({ count: records.length, next: null, previous: null, results: records })),
-  'envelope, indented': (records) =>
-    text(JSON.stringify({ results: records, meta: { results: [1] } }, null, 2)),
-  geojson: (records) =>
-    text(JSON.stringify({ type: 'FeatureCollection', features: records.map(feature) })),
+  envelope: (results) => json({ count: results.length, next: null, previous: null, results }),
+  'envelope, indented': (results) => json({ results, meta: { results: [1] } }, 2),
+  geojson: (records) => json({ type: 'FeatureCollection', features: records.map(feature) }),
   'geojson, a line each': (records) =>
     text(`{"type":"FeatureCollection","features":[${lineEach(records.map(feature))}]}`),
   'geojson, its type last': (records) =>
-    text(JSON.stringify({ features: records.map(feature), type: 'FeatureCollection' }, null, 1)),
+    json({ features: records.map(feature), type: 'FeatureCollection' }, 1),
   csv: (records) => csv(records, ','),
   'csv with semicolons': (records) => csv(records, ';'),
   'csv with tabs': (records) => csv(records, '\t'),
@@ -153,6 +150,10 @@ export function textsOf({ records, length }: PointBlock): string[] {
 
 export function recordsOf(blocks: readonly PointBlock[]): Fields[] {
   return blocks.flatMap(textsOf).map((text) => JSON.parse(text) as Fields);
+}
+
+function json(value: unknown, indent?: number): Buffer {
+  return text(JSON.stringify(value, null, indent));
 }
 
 function text(content: string): Buffer {
