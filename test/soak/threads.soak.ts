@@ -15,7 +15,7 @@ import { assert, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const WORKERS = 3;
 const SOCKET_THAT_IS_NONE = '9999';
-const ADMIN = { Authorization: 'Bearer secret' };
+const RELOAD = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
 const path = join(makeFolder(), 'points');
 let mark = 1;
 writeFileSync(path, markedLines(mark));
@@ -73,8 +73,7 @@ test('all threads answer, and each reports for all', async () => {
     assert.match(text, /^waypost_reloads_total{outcome="loaded"} 1$/m);
   }
   const { value } = await metricsOf(service);
-  const threads = Array.from({ length: WORKERS }, (_, thread) => String(thread));
-  const open = threads.map((thread) => value('waypost_connections', { thread }));
+  const open = ['0', '1', '2'].map((thread) => value('waypost_connections', { thread }));
   assert.ok(open.reduce((sum, one) => sum + one) >= lines.length, `${open}`);
 });
 
@@ -85,10 +84,9 @@ test('all threads switch to a new snapshot, by event, by signal and by request',
   process.kill(service.pid, 'SIGHUP');
   await allServe(countOf(mark));
   replaceFile(path, markedLines(++mark));
-  const replies = await askAll('/admin/reload?wait', { method: 'POST', headers: ADMIN });
-  for (const reply of replies) {
-    assert.is(reply.status, 200);
-    assert.is(reply.json<{ points: number }>().points, countOf(mark));
+  const replies = await askAll('/admin/reload?wait', RELOAD);
+  for (const { status, json } of replies) {
+    assert.equal([status, json<{ points: number }>().points], [200, countOf(mark)]);
   }
   assert.equal([...(await countsOfAll())], [countOf(mark)], 'all had switched before it answered');
 });
@@ -119,8 +117,7 @@ const hasProc = existsSync('/proc/self/status');
   let reloads = 0;
   const reload = async (): Promise<void> => {
     replaceFile(path, large[reloads++ % 2]!);
-    const asked = { method: 'POST', headers: ADMIN };
-    const reply = await service.get('/admin/reload?accept&wait', asked);
+    const reply = await service.get('/admin/reload?accept&wait', RELOAD);
     assert.is(reply.json<{ points: number }>().points, points);
   };
   await reload();
@@ -129,8 +126,7 @@ const hasProc = existsSync('/proc/self/status');
   // each snapshot takes some 33 MB
   await until(`from ${before} MB on it hardly grows`, () => megabytes() < before + 100);
   replaceFile(path, markedLines(++mark));
-  const asked = { method: 'POST', headers: ADMIN };
-  assert.is((await service.get('/admin/reload?accept&wait', asked)).status, 200);
+  assert.is((await service.get('/admin/reload?accept&wait', RELOAD)).status, 200);
   await allServe(countOf(mark));
 });
 
@@ -179,12 +175,9 @@ test('connections beyond the limit are closed, whichever threads have the others
   assert.ok(open().length >= 7);
   for (const { answer } of open()) assert.match(answer, /^HTTP\/1.1 200 /);
   for (const { socket } of lines) socket.destroy();
-  await until('there is room again', () =>
-    limited.get('/health/live').then(
-      ({ status }) => status === 200,
-      () => false,
-    ),
-  );
+  await until('there is room again', async () => {
+    return (await limited.get('/health/live').catch(() => undefined))?.status === 200;
+  });
 });
 
 test.after(() => {
