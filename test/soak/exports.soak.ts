@@ -83,13 +83,10 @@ function checkState({ state, marks, seen, count, posts }: Outcome): void {
   assert.equal(ascending(posts), ascending(expected), state);
 }
 
-async function value(name: string, labels?: Readonly<Record<string, string>>): Promise<number> {
-  return (await metricsOf(service)).value(name, labels);
-}
-
 async function becomes(name: string, wanted: number, outcome?: string): Promise<void> {
   const labels = outcome === undefined ? {} : { outcome };
-  await until(`${name} ${wanted}`, async () => (await value(name, labels)) === wanted, 120_000);
+  const isThere = async () => (await metricsOf(service)).value(name, labels) === wanted;
+  await until(`${name} ${wanted}`, isThere, 120_000);
 }
 
 function begin(readers: number): Promise<IncomingMessage[]> {

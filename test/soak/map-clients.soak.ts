@@ -10,8 +10,6 @@ import { startFileSite } from '../support/sockets.js';
 import { decodeTile } from '../support/tiles.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
-/** The comment between two filters in the code of the page. */
-const NEXT_FILTER = '// another filter, at once\n';
 const TYPES: Readonly<Record<string, string>> = {
   js: 'text/javascript',
   mjs: 'text/javascript',
@@ -27,6 +25,11 @@ interface Note {
 /** The JavaScript in a section of docs/maps.md, with addresses of this service. */
 function snippets(title: string, { site }: Site): string[] {
   return codeIn('docs/maps.md', title, 'js', site);
+}
+
+/** The first snippet of a section: what draws one filter, and another one at once. */
+function filtersIn(title: string, service: Site): string[] {
+  return snippets(title, service)[0]!.split('// another filter, at once\n');
 }
 
 /** Opens a page, and serves the files of installed packages to it. */
@@ -75,8 +78,7 @@ const OPEN = 'status=OPEN';
 const NEW = 'status=NEW&tags=Lighting';
 
 browserTest('the documented code for MapLibre draws tiles', async (visitor, service) => {
-  const [code] = snippets('MapLibre', service);
-  const [first, next] = code!.split(NEXT_FILTER);
+  const [first, next] = filtersIn('MapLibre', service);
   const html = MAPLIBRE.replace('// the code of the page', first!);
   await visitPage(visitor, service, html, async (page) => {
     await page.goto('/');
@@ -124,8 +126,7 @@ const DRAWN = `(() => {
 })()`;
 
 browserTest('the documented code for Leaflet draws tiles', async (visitor, service) => {
-  const [code] = snippets('Leaflet', service);
-  const [first, next] = code!.split(NEXT_FILTER);
+  const [first, next] = filtersIn('Leaflet', service);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
   await visitPage(visitor, service, LEAFLET, async (page) => {
     await page.goto('/');
@@ -184,8 +185,7 @@ browserTest('the documented code for Leaflet draws the list', async (visitor, se
 });
 
 browserTest('the documented code for OpenLayers draws tiles', async (visitor, service) => {
-  const [code] = snippets('OpenLayers', service);
-  const [first, next] = code!.split(NEXT_FILTER);
+  const [first, next] = filtersIn('OpenLayers', service);
   const [open, other] = [await loneNote(service, OPEN), await loneNote(service, NEW)];
   const html = OPENLAYERS.replace('// the code of the page', first!);
   await visitPage(visitor, service, html, async (page) => {
