@@ -52,6 +52,8 @@ async function recovers(service: Service, path: string, what: string): Promise<v
 }
 
 const native = markedNative(900);
+const flipped = Buffer.from(native);
+flipped[flipped.length >> 1]! ^= 4;
 const [header, ...rest] = takeApart(native);
 const version = putTogether([{ ...(header as object), version: 99 }, ...rest]);
 const twice = Buffer.concat([markedLines(900), markedLines(900)]);
@@ -60,7 +62,7 @@ const BAD: Readonly<Record<string, readonly [content: Uint8Array | string, reaso
   'a writer that stopped half-way': [markedLines(900).subarray(0, 100_001), /line \d+/],
   'a native file cut short': [native.subarray(0, native.length / 2), /incomplete/],
   'a gzipped file cut short': [gzipSync(markedLines(900)).subarray(0, 9_000), /cut short/],
-  'a native file with a flipped bit': [flipped(native), /checksum|broken/],
+  'a native file with a flipped bit': [flipped, /checksum|broken/],
   garbage: [Buffer.from(Array.from({ length: 9_999 }, (_, i) => (i * 7919 + 13) % 251)), /./],
   'zero bytes': ['', /empty/],
   'a file of NUL bytes': [Buffer.alloc(50_000), /./],
@@ -68,12 +70,6 @@ const BAD: Readonly<Record<string, readonly [content: Uint8Array | string, reaso
   'ids that occur twice': [twice, /an earlier record's/],
   'a record that breaks a rule': [`${JSON.stringify({ id: 1, lat: 91, lon: 0 })}\n`, /lat/],
 };
-
-function flipped(bytes: Buffer): Buffer {
-  const copy = Buffer.from(bytes);
-  copy[copy.length >> 1]! ^= 4;
-  return copy;
-}
 
 test('bad files of every kind leave the old data, under load, until the next good one', async () => {
   const [service, path] = await begin();
@@ -114,7 +110,8 @@ testUnless(cannotLaunch, 'a file and a folder without permission leave the old d
 
 test('a disk that fills up leaves the old data', async () => {
   const disk = makeFolder();
-  const hasTmpfs = isRoot && spawnSync('mount', tmpfs(disk)).status === 0;
+  const tmpfs = ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', disk];
+  const hasTmpfs = isRoot && spawnSync('mount', tmpfs).status === 0;
   // without a small file system, a limit on the size of files stops the writer, too
   const limit = hasTmpfs ? 'true' : 'ulimit -f 400';
   try {
@@ -141,9 +138,5 @@ test('a disk that fills up leaves the old data', async () => {
     if (hasTmpfs) execFileSync('umount', ['-l', disk]);
   }
 });
-
-function tmpfs(folder: string): string[] {
-  return ['-t', 'tmpfs', '-o', 'size=600k', 'tmpfs', folder];
-}
 
 test.run();
