@@ -98,10 +98,9 @@ export function ask(port: number, path: string, asked: Asked = {}): Promise<Repl
 export async function openAnswer(
   port: number,
   path: string,
-  { method, headers, body }: Asked = {},
+  { method = 'GET', headers = {}, body }: Asked = {},
 ): Promise<IncomingMessage> {
-  const options = { host: '127.0.0.1', port, path, agent: false as const };
-  const sent = request({ ...options, ...(method && { method }), ...(headers && { headers }) });
+  const sent = request({ host: '127.0.0.1', port, path, agent: false, method, headers });
   sent.end(body);
   const [answer] = (await once(sent, 'response')) as [IncomingMessage];
   // what breaks off from here on is an error of the answer
@@ -110,18 +109,10 @@ export async function openAnswer(
 }
 
 /** Sends raw bytes and returns all that comes back until the service closes the connection. */
-export function exchange(port: number, bytes: string | Buffer): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, '127.0.0.1');
-    let answer = '';
-    socket.setEncoding('latin1');
-    socket.on('data', (text: string) => {
-      answer += text;
-    });
-    socket.on('error', reject);
-    socket.on('close', () => resolve(answer));
-    socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-  });
+export async function exchange(port: number, bytes: string | Buffer): Promise<string> {
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  return (await socket.toArray()).join('');
 }
 
 export function statusOf(answer: string): number {

@@ -103,28 +103,18 @@ function segment(kind: number, data: Buffer): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** An Exif block of an orientation, a text and a position. */
+/** An Exif block of a text, an orientation and a position, whose own block is empty. */
 function exifOf(orientation: number): Buffer {
-  const entries = 3;
-  const end = 8 + 2 + 12 * entries + 4;
   const text = Buffer.from(`${SECRET}\0`);
-  const tiff = Buffer.alloc(end + text.length);
-  tiff.write('MM\0*', 'latin1');
-  tiff.writeUInt32BE(8, 4);
-  tiff.writeUInt16BE(entries, 8);
-  const entry = (index: number, tag: number, type: number, count: number): number => {
-    const at = 10 + 12 * index;
-    tiff.writeUInt16BE(tag, at);
-    tiff.writeUInt16BE(type, at + 2);
-    tiff.writeUInt32BE(count, at + 4);
-    return at + 8;
-  };
-  tiff.writeUInt32BE(end, entry(0, 0x010e, 2, text.length));
-  tiff.writeUInt16BE(orientation, entry(1, 0x0112, 3, 1));
-  // the block with the position, which is empty
-  tiff.writeUInt32BE(end, entry(2, 0x8825, 4, 1));
-  text.copy(tiff, end);
-  return Buffer.concat([Buffer.from('Exif\0\0'), tiff]);
+  const length = text.length.toString(16).padStart(8, '0');
+  const end = '00000032';
+  // tag, type, count, and the value or where it begins
+  const entries = [
+    ...[`010e 0002 ${length} ${end}`, `0112 0003 00000001 000${orientation}0000`],
+    `8825 0004 00000001 ${end}`,
+  ];
+  const tiff = `4d4d002a 00000008 0003 ${entries.join('')} 00000000`.replaceAll(' ', '');
+  return Buffer.concat([Buffer.from('Exif\0\0'), Buffer.from(tiff, 'hex'), text]);
 }
 
 export const FORM = 'multipart/form-data; boundary=XX';

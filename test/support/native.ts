@@ -207,17 +207,14 @@ export function uint32(value: number): Buffer {
 }
 
 function encode(map: Record<string, unknown>): Buffer {
-  const fixed = map['type'] === 'header' || map['type'] === 'footer';
-  const { length } = Object.keys(map);
-  const head = length > 15 ? [0xde, 0, length] : [0x80 + length];
-  const parts: Uint8Array[] = [Uint8Array.from(head)];
-  for (const [key, value] of Object.entries(map)) {
-    parts.push(packr.pack(key));
-    parts.push(
-      fixed && FIXED_WIDTH.has(key) && typeof value === 'number'
-        ? uint32(value)
-        : packr.pack(value),
-    );
-  }
-  return Buffer.concat(parts);
+  const isFixed = map['type'] === 'header' || map['type'] === 'footer';
+  const fields = Object.entries(map).flatMap(([key, value]) => [
+    packr.pack(key),
+    isFixed && FIXED_WIDTH.has(key) && typeof value === 'number'
+      ? uint32(value)
+      : packr.pack(value),
+  ]);
+  const count = fields.length / 2;
+  const head = count > 15 ? [0xde, 0, count] : [0x80 + count];
+  return Buffer.concat([Buffer.from(head), ...fields]);
 }

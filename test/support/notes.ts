@@ -4,6 +4,7 @@ import type { StoredRecord } from '../../src/formats/record-layout.js';
 import { AttributeCollector } from '../../src/index/attribute-collector.js';
 import type { Attributes } from '../../src/index/postings.js';
 import type { Point } from '../../src/model/point.js';
+import { formatLocal, formatUtc } from '../../src/model/timestamp.js';
 import type { Degrees, Microseconds } from '../../src/model/units.js';
 import { point } from './native.js';
 
@@ -24,9 +25,8 @@ export interface Note {
   readonly comment?: string;
 }
 
-const MINUTE: Microseconds = 60e6;
 const START: Microseconds = Date.UTC(2020, 0, 1) * 1000;
-const YEARS: Microseconds = 4 * 365 * 1440 * MINUTE;
+const YEARS: Microseconds = 4 * 365 * 86_400e6;
 
 /** Cities, and clusters on the map's edges, poles and axes. */
 const CLUSTERS: readonly [lon: Degrees, lat: Degrees, spread: Degrees][] = [
@@ -83,8 +83,8 @@ export function pointOf(note: Note): Point {
     is_processed: note.isProcessed ?? false,
     ...(note.createdBy === undefined ? {} : { created_by: note.createdBy }),
     ...(note.tags === undefined ? {} : { tags: note.tags }),
-    created_at: isoTime(note.created, (note.id % 7) * 30 - 60),
-    ...(note.modified === note.created ? {} : { modified_at: isoTime(note.modified, 0) }),
+    created_at: formatLocal(note.created, (note.id % 7) * 1_800 - 3_600),
+    ...(note.modified === note.created ? {} : { modified_at: formatUtc(note.modified) }),
   });
 }
 
@@ -143,17 +143,6 @@ function eightDigits(degrees: Degrees, limit: 90 | 180): Degrees {
     inside = limit === 180 ? degrees - Math.sign(degrees) * 360 : Math.sign(degrees) * limit;
   }
   return Number(inside.toFixed(8)) + 0;
-}
-
-function isoTime(micros: Microseconds, offsetMinutes: number): string {
-  const local = micros + offsetMinutes * MINUTE;
-  const seconds = Math.floor(local / 1e6);
-  const clock = new Date(seconds * 1000).toISOString().slice(0, 19);
-  const fraction = String(local - seconds * 1e6).padStart(6, '0');
-  const away = Math.abs(offsetMinutes);
-  const pad = (part: number): string => String(part).padStart(2, '0');
-  const sign = offsetMinutes < 0 ? '-' : '+';
-  return `${clock}.${fraction}${sign}${pad(Math.floor(away / 60))}:${pad(away % 60)}`;
 }
 
 export function attributesOfRecords(records: readonly StoredRecord[]): Attributes {

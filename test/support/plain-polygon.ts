@@ -31,23 +31,11 @@ export class PlainPolygon {
   }
 
   holds(x: number, y: number): boolean {
-    for (const [index, ring] of this.#rings.entries()) {
-      const side = this.#sideOnAnyTurn(ring, x, y);
-      if (index === 0 ? side < 0 : side > 0) return false;
-    }
-    return true;
-  }
-
-  /** The largest of `sideOf` over all turns. */
-  #sideOnAnyTurn(ring: Ring, x: number, y: number): number {
-    let most = -1;
-    for (const turns of this.#turns) {
-      const named = x + turns * TURN;
-      if (named < ring.west || named > ring.east) continue;
-      if (y < ring.south || y > ring.north) continue;
-      most = Math.max(most, sideOf(ring.places, named, y));
-    }
-    return most;
+    return this.#rings.every((ring, index) => {
+      let side = -1;
+      for (const turns of this.#turns) side = Math.max(side, sideOf(ring, x + turns * TURN, y));
+      return index === 0 ? side >= 0 : side <= 0;
+    });
   }
 }
 
@@ -68,7 +56,8 @@ function unroll(ring: WrittenRing): Ring {
 }
 
 /** Above 0 where a place lies in a ring, 0 on its edge, below 0 outside. */
-function sideOf(places: readonly Place[], x: number, y: number): number {
+function sideOf({ places, west, south, east, north }: Ring, x: number, y: number): number {
+  if (x < west || x > east || y < south || y > north) return -1;
   let side = -1;
   let [ax, ay] = places.at(-1)!;
   for (const [bx, by] of places) {
