@@ -2,7 +2,6 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
-  chownSync,
   copyFileSync,
   existsSync,
   mkdtempSync,
@@ -14,7 +13,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import postgres, { type Sql } from 'postgres';
 import { closeLater, makeFolder } from './folder.js';
 import { ROOT } from './service.js';
@@ -87,14 +86,15 @@ export class Database {
     await until('PostgreSQL answers', async () => {
       // a killed server's child processes may take a while to end
       if (!this.#isRunning) {
-        this.#child = spawn(binary('postgres'), ['-D', join(this.#folder, 'data'), ...flags], {
-          ...NOBODY,
-          env: {},
-          stdio: 'ignore',
-        });
+        const args = ['-D', this.#data, ...flags];
+        this.#child = spawn(binary('postgres'), args, { ...NOBODY, env: {}, stdio: 'ignore' });
       }
       return this.ask((sql) => sql`SELECT 1`).catch(() => undefined);
     });
+  }
+
+  get #data(): string {
+    return join(this.#folder, 'data');
   }
 
   get #isRunning(): boolean {
@@ -122,7 +122,7 @@ export class Database {
 
   /** Makes a stopped server a standby of this one: its folder becomes a copy of this one's. */
   async copyTo(other: Database): Promise<void> {
-    const [from, to] = [join(this.#folder, 'data'), join(other.#folder, 'data')];
+    const [from, to] = [this.#data, other.#data];
     rmSync(to, { recursive: true, force: true });
     await this.ask(async (sql) => {
       await sql`SELECT pg_backup_start('copy', true)`;
@@ -131,15 +131,14 @@ export class Database {
       const [row] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
       writeFileSync(join(to, 'backup_label'), row!['labelfile']);
     });
-    for (const name of ['postmaster.pid', 'postmaster.opts'])
-      rmSync(join(to, name), { force: true });
+    for (const name of ['pid', 'opts']) rmSync(join(to, `postmaster.${name}`), { force: true });
     other.follow(this);
   }
 
   /** Promotes a standby, and waits until it accepts writes. */
   async promote(): Promise<void> {
     await this.ask((sql) => sql`SELECT pg_promote(true, 60)`);
-    rmSync(join(this.#folder, 'data', 'postgresql.auto.conf'), { force: true });
+    rmSync(join(this.#data, 'postgresql.auto.conf'), { force: true });
   }
 
   /** Bytes of the log that a standby has received. */
@@ -150,12 +149,11 @@ export class Database {
 
   /** Makes the stopped server a standby of `primary` from its next start. */
   follow(primary: Database): void {
-    const data = join(this.#folder, 'data');
-    writeFileSync(join(data, 'standby.signal'), '');
+    writeFileSync(join(this.#data, 'standby.signal'), '');
     const info = `host=127.0.0.1 port=${primary.port} user=${USER} password='${PASSWORD}'`;
     const line = `primary_conninfo = '${info.replaceAll("'", "''")} application_name=n${this.port}'`;
-    writeFileSync(join(data, 'postgresql.auto.conf'), `${line}\n`);
-    own(data);
+    writeFileSync(join(this.#data, 'postgresql.auto.conf'), `${line}\n`);
+    own(this.#data);
   }
 
   /** Stops the server and removes its folder. */
@@ -174,12 +172,11 @@ export class Database {
 
   /** Makes the stopped server refuse connections without TLS; returns settings for `start`. */
   demandTls(): string[] {
-    const data = join(this.#folder, 'data');
-    writeFileSync(join(data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
-    for (const file of [CERTIFICATE, CERTIFICATE_KEY])
-      copyFileSync(file, join(data, basename(file)));
-    chmodSync(join(data, basename(CERTIFICATE_KEY)), 0o600);
-    own(data);
+    writeFileSync(join(this.#data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
+    copyFileSync(CERTIFICATE, join(this.#data, 'certificate.pem'));
+    copyFileSync(CERTIFICATE_KEY, join(this.#data, 'key.pem'));
+    chmodSync(join(this.#data, 'key.pem'), 0o600);
+    own(this.#data);
     this.#demandsTls = true;
     return ['ssl=on', 'ssl_cert_file=certificate.pem', 'ssl_key_file=key.pem'];
   }
@@ -201,11 +198,7 @@ export class Database {
     own(this.#folder);
     const flags = ['-U', USER, `--pwfile=${secret}`, '--auth=scram-sha-256', '--no-sync'];
     flags.push('--wal-segsize=1', '--locale=C', '-E', 'UTF8');
-    const made = spawnSync(binary('initdb'), ['-D', join(this.#folder, 'data'), ...flags], {
-      ...NOBODY,
-      env: {},
-      encoding: 'utf8',
-    });
+    const made = spawnSync(binary('initdb'), ['-D', this.#data, ...flags], { ...NOBODY, env: {} });
     if (made.status !== 0) throw new Error(`initdb: ${made.stderr}`);
   }
 }
@@ -246,9 +239,7 @@ async function emptyDatabase(withDisk: boolean): Promise<Database> {
 }
 
 function own(path: string): void {
-  if (NOBODY.uid === undefined) return;
-  const all = spawnSync('chown', ['-R', `${NOBODY.uid}:${NOBODY.gid}`, path]);
-  if (all.status !== 0) chownSync(path, NOBODY.uid, NOBODY.gid);
+  if (NOBODY.uid !== undefined) spawnSync('chown', ['-R', `${NOBODY.uid}:${NOBODY.gid}`, path]);
 }
 
 function binary(name: string): string {

@@ -43,16 +43,11 @@ export function aheadBy(ms: number): Record<string, string> {
 
 const folder = process.env[FOLDER];
 if (folder !== undefined) {
-  const victim: Victim | undefined = isMainThread
-    ? process.send === undefined
-      ? undefined
-      : 'main'
-    : numberOf(workerData);
-  if (victim !== undefined) setInterval(() => obey(folder, victim), LOOK_MS).unref();
-}
-
-function numberOf(data: { readonly thread?: number } | null): Victim | undefined {
-  return data?.thread === undefined ? undefined : `thread-${data.thread}`;
+  const { thread } = (workerData ?? {}) as { thread?: number };
+  if (isMainThread ? process.send !== undefined : thread !== undefined) {
+    const victim = isMainThread ? 'main' : (`thread-${thread!}` as const);
+    setInterval(() => obey(folder, victim), LOOK_MS).unref();
+  }
 }
 
 function obey(orders: string, victim: Victim): void {
