@@ -2,7 +2,6 @@ import {
   EARTH_RADIUS,
   ECCENTRICITY_SQUARED,
   EQUATOR_RADIUS,
-  FARTHEST,
   LARGEST_RADIUS,
   LEAST_STRETCH,
 } from '../../model/geo.js';
@@ -13,20 +12,11 @@ import { Rim } from './rim.js';
 
 const RADIANS = Math.PI / 180;
 
-const EVERYWHERE: Region = {
-  frame: { west: -180, south: -90, east: 180, north: 90 },
-  overlap: () => INSIDE,
-  contains: () => true,
-  collect: collectEach(() => true),
-  work: () => 0,
-};
-
 /** Relative tolerance of a bound, for rounding. */
 const SLACK = 1e-12;
 
 /** A circle in metres on the WGS84 ellipsoid. `rim` decides about points near its edge. */
 export function circleRegion(circle: Circle, rim: Rim = new Rim(circle)): Region {
-  if (circle.radius >= FARTHEST) return EVERYWHERE;
   const frame = frameOf(circle);
   return isSmall(circle, frame)
     ? smallCircleRegion(circle, frame, rim)
