@@ -157,7 +157,6 @@ function testOf(dataset: Dataset, scratch: Scratch, matches: Matches): (row: Row
   return (row) => bitOf(bits, row) === 1;
 }
 
-/** Measures rows; neighbours that share a place once. */
 function measure(
   { coords }: Dataset,
   { budget, selection }: Scratch,
@@ -168,18 +167,7 @@ function measure(
   // up to FEW rows are sorted by these keys
   const distances = length > FEW ? new Float64Array(length) : selection.keys.subarray(0, length);
   inStretches(budget, 0, rows.length, MEASURE, (from, to) => {
-    let lon = Number.NaN;
-    let lat = Number.NaN;
-    let distance = 0;
-    for (let i = from; i < to; i++) {
-      const row = rows[i]!;
-      if (coords[2 * row] !== lon || coords[2 * row + 1] !== lat) {
-        lon = coords[2 * row]!;
-        lat = coords[2 * row + 1]!;
-        distance = centre.to(coords, row);
-      }
-      distances[i] = distance;
-    }
+    for (let i = from; i < to; i++) distances[i] = centre.to(coords, rows[i]!);
   });
   return { rows, distances };
 }
