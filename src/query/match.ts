@@ -21,7 +21,7 @@ import {
   NEIGHBOUR,
   SCATTERED,
 } from './common/plan.js';
-import { findRuns, visitRuns } from './common/runs.js';
+import { costInRuns, findRuns } from './common/runs.js';
 import type { Scratch } from './common/scratch.js';
 import type { Region } from './region/overlap.js';
 import { regionOf } from './region/region.js';
@@ -116,8 +116,13 @@ function keepRuns(scratch: Scratch, windows: readonly Window[]): Matches {
   const [one, other = one] = windows;
   let count = 0;
   marks.isUsed = true;
-  visitRuns(runs, NEIGHBOUR, budget, (from, to) => {
+  const cost = costInRuns(runs, NEIGHBOUR);
+  budget.looks += runs.rows;
+  budget.expect(runs.rows * cost);
+  for (let run = 0; run < runs.length; run++) {
+    const [from, to] = [runs.bounds[2 * run]!, runs.bounds[2 * run + 1]!];
     count += markWithin(bits, one!, other!, from, to);
-  });
+    budget.charge((to - from) * cost);
+  }
   return { form: 'bits', bits, windows, count };
 }

@@ -1,7 +1,7 @@
 import type { BlockGroup, BoxNode } from '../../index/blocks.js';
 import type { Dataset } from '../../index/dataset.js';
 import type { Row } from '../../index/order.js';
-import { type Budget, inStretches } from '../../model/budget.js';
+import type { Budget } from '../../model/budget.js';
 import { INSIDE, OUTSIDE, type Region } from '../region/overlap.js';
 import { REGION_TEST } from './plan.js';
 
@@ -132,27 +132,6 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     work = region.work();
     return work - before;
   }
-}
-
-/** Visits all rows of the runs as ranges; each row takes `cost` nanoseconds. */
-export function visitRuns(
-  runs: Runs,
-  cost: number,
-  budget: Budget,
-  visit: (from: Row, to: Row) => void,
-): void {
-  const { bounds } = runs;
-  let run = 0;
-  let row: Row = bounds[0]!;
-  inStretches(budget, 0, runs.rows, costInRuns(runs, cost), (from, to) => {
-    for (let left = to - from; left > 0; ) {
-      const runEnd = bounds[2 * run + 1]!;
-      const end = Math.min(runEnd, row + left);
-      left -= end - row;
-      visit(row, end);
-      row = end === runEnd ? bounds[2 * ++run]! : end;
-    }
-  });
 }
 
 /** Nanoseconds of a run, besides those of its rows. */
