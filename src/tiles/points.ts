@@ -52,32 +52,23 @@ export function writePoints(
   const modifiedAt = fields?.includes('modified_at') ? layer.key('modified_at') : undefined;
   const writeMembers = readsRecords(fields) ? memberWriter(layer, fields!) : undefined;
   const statusOf = statusWriter(layer, facts);
-  const ids = new Float64Array(rows.length);
-  const created = new Float64Array(rows.length);
-  const modified = modifiedAt === undefined ? undefined : new Float64Array(rows.length);
-  const coords = new Float64Array(2 * rows.length);
-
-  const readColumns = (from: number, to: number): void => {
-    const some = rows.subarray(from, to);
-    ids.set(facts.ids(some), from);
-    created.set(facts.createdAt(some), from);
-    modified?.set(facts.modifiedAt(some), from);
-    coords.set(facts.coords(some), 2 * from);
-  };
 
   const write = (from: number, to: number): void => {
-    const read = writeMembers === undefined ? from : Math.min(fitting, to);
-    const records = read <= from ? undefined : facts.records(rows.subarray(from, read));
-    for (let i = from; i < to; i++) {
+    const some = rows.subarray(from, to);
+    const [ids, created, coords] = [facts.ids(some), facts.createdAt(some), facts.coords(some)];
+    const modified = modifiedAt === undefined ? undefined : facts.modifiedAt(some);
+    const read = writeMembers === undefined ? 0 : Math.max(0, Math.min(fitting, to) - from);
+    const records = read === 0 ? undefined : facts.records(some.subarray(0, read));
+    for (let i = 0; i < some.length; i++) {
       layer.begin(ids[i]!);
       layer.property(id!, layer.ownNumber(ids[i]!));
-      layer.property(status!, statusOf(rows[i]!, records, i - from));
-      layer.property(isProcessed!, facts.isProcessed(rows[i]!) ? yes : no);
+      layer.property(status!, statusOf(some[i]!, records, i));
+      layer.property(isProcessed!, facts.isProcessed(some[i]!) ? yes : no);
       layer.property(createdAt!, layer.ownNumber(Math.floor(created[i]! / SECOND)));
       if (modified !== undefined) {
         layer.property(modifiedAt!, layer.ownNumber(Math.floor(modified[i]! / SECOND)));
       }
-      if (i < read) writeMembers!(records!, i - from);
+      if (i < read) writeMembers!(records!, i);
       const lon = coords[2 * i]!;
       const lat = coords[2 * i + 1]!;
       const cell = grid.cellOf(lon, lat);
@@ -85,9 +76,8 @@ export function writePoints(
     }
   };
 
-  const reading = writeMembers === undefined ? 0 : RECORD + (BYTE * bytes) / rows.length;
-  inStretches(budget, 0, rows.length, COLUMNS, readColumns);
-  inStretches(budget, 0, rows.length, POINT + reading, write);
+  const reading = writeMembers === undefined ? 0 : RECORD + (BYTE * bytes) / length;
+  inStretches(budget, 0, length, COLUMNS + POINT + reading, write);
   layer.finish(tile);
 }
 
