@@ -211,10 +211,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const exchange = { target, snapshot: state.snapshot, headers, memory, budget };
     const body = format.encode!(page, exchange);
     const named = early ?? headsOf(question, state, hashBytes(body));
-    if (early === undefined && isKnown?.(named)) {
-      memory.give(body);
-      return undefined;
-    }
+    if (early === undefined && isKnown?.(named)) return undefined;
     return { heads: named, body, work: page.work, state };
   };
 }
