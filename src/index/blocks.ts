@@ -31,7 +31,7 @@ export function cutBlocks(coords: Float64Array, blockRows: number = BLOCK_ROWS):
   const boxes = sharedArray(Float64Array, 4 * (starts.length - 1));
   const sums = sharedArray(Float64Array, 2 * (starts.length - 1));
   for (let block = 0; block < starts.length - 1; block++) {
-    putBox(boxes, 4 * block, coords, 2, starts[block]!, starts[block + 1]!);
+    boxes.set(boxAround(coords, 2, starts[block]!, starts[block + 1]!), 4 * block);
     putSums(sums, 2 * block, coords, starts[block]!, starts[block + 1]!);
   }
   const shared = sharedArray(Int32Array, starts.length);
@@ -72,15 +72,13 @@ function commonDepth(count: number, blockRows: number): number {
   return depth;
 }
 
-/** Puts the box around `first` to `last - 1` of points (`width` 2) or boxes (`width` 4). */
-function putBox(
-  target: Float64Array,
-  at: number,
+/** The box around `first` to `last - 1` of points (`width` 2) or boxes (`width` 4). */
+export function boxAround(
   corners: Float64Array,
   width: 2 | 4,
   first: number,
   last: number,
-): void {
+): [west: number, south: number, east: number, north: number] {
   let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let i = width * first; i < width * last; i += width) {
     west = Math.min(west, corners[i]!);
@@ -88,7 +86,7 @@ function putBox(
     east = Math.max(east, corners[i + width - 2]!);
     north = Math.max(north, corners[i + width - 1]!);
   }
-  target.set([west, south, east, north], at);
+  return [west, south, east, north];
 }
 
 function putSums(sums: Float64Array, at: number, coords: Float64Array, from: Row, to: Row): void {
@@ -144,11 +142,9 @@ export class BoxIndex extends RBush<BlockGroup> {
     let height = 1;
     while (blocks > GROUP_BLOCKS * NODE_CHILDREN ** height) height++;
     const nodeBoxes: number[] = [];
-    const union = new Float64Array(4);
 
     const groupOf = (firstBlock: number, lastBlock: number): BlockGroup => {
-      putBox(union, 0, boxes, 4, firstBlock, lastBlock);
-      const [minX, minY, maxX, maxY] = union as unknown as [number, number, number, number];
+      const [minX, minY, maxX, maxY] = boxAround(boxes, 4, firstBlock, lastBlock);
       const box = nodeBoxes.length;
       nodeBoxes.push(minX, minY, maxX, maxY);
       const [from, to] = [starts[firstBlock]!, starts[lastBlock]!];

@@ -1,3 +1,4 @@
+import { boxAround } from '../../index/blocks.js';
 import { PageRoom } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
 import type { Degrees } from '../../model/units.js';
@@ -151,22 +152,17 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
   readonly interval: readonly (string | null)[];
 } {
   const { boxIndex, byCreatedAt, count } = engine.dataset;
-  const { minX, minY, maxX, maxY } = boxIndex.root;
-  let [west, south, east, north] = [minX, minY, maxX, maxY];
-  let [first, last] = [byCreatedAt.keys[0] ?? Infinity, byCreatedAt.keys.at(-1) ?? -Infinity];
-  for (let row = 0; row < length; row++) {
-    const { coords, createdAt } = delta!;
-    west = Math.min(west, coords[2 * row]!);
-    south = Math.min(south, coords[2 * row + 1]!);
-    east = Math.max(east, coords[2 * row]!);
-    north = Math.max(north, coords[2 * row + 1]!);
-    first = Math.min(first, createdAt[row]!);
-    last = Math.max(last, createdAt[row]!);
-  }
   if (count === 0 && length === 0) {
     return { bbox: [-180, -90, 180, 90], interval: [null, null] };
   }
-  return { bbox: [west, south, east, north], interval: [formatUtc(first), formatUtc(last)] };
+  const { minX, minY, maxX, maxY } = boxIndex.root;
+  const { keys } = byCreatedAt;
+  const ends = count === 0 ? [] : [keys[0]!, keys.at(-1)!];
+  const added = delta === undefined ? [] : boxAround(delta.coords, 2, 0, length);
+  const boxes = Float64Array.of(minX, minY, maxX, maxY, ...added);
+  const times = [...ends, ...(delta?.createdAt.subarray(0, length) ?? [])];
+  const interval = [formatUtc(Math.min(...times)), formatUtc(Math.max(...times))];
+  return { bbox: boxAround(boxes, 4, 0, boxes.length / 4), interval };
 }
 
 function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {

@@ -1,3 +1,4 @@
+import { boxAround } from '../../index/blocks.js';
 import type { Row } from '../../index/order.js';
 import { type Box, type Filters, type Polygon, sectionOf } from '../../model/query.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
@@ -128,7 +129,7 @@ class PolygonRegion implements Region {
     const edges = edgesOf(rings, shift);
     this.#all = NearEdges.of(edges);
     this.#stack = [this.#all];
-    const corners = cornersOf(edges.ends.subarray(0, 4 * edges.ringEnds[0]!));
+    const corners = boxAround(edges.ends, 2, 0, 2 * edges.ringEnds[0]!);
     this.#corners = corners;
     const [west, south, east, north] = corners.map((units) => units / UNITS_PER_DEGREE) as Corners;
     this.frame = { west, south, east, north };
@@ -171,15 +172,4 @@ class PolygonRegion implements Region {
     if (x < west || x > east || y < south || y > north) return false;
     return this.#all.holds(coords, row);
   }
-}
-
-function cornersOf(places: Float64Array): Corners {
-  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < places.length; i += 2) {
-    west = Math.min(west, places[i]!);
-    south = Math.min(south, places[i + 1]!);
-    east = Math.max(east, places[i]!);
-    north = Math.max(north, places[i + 1]!);
-  }
-  return [west, south, east, north];
 }
