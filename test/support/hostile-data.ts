@@ -1,9 +1,9 @@
 import geographiclib from 'geographiclib-geodesic';
 import { MAX_BLOCK_POINTS, type PointBlock } from '../../src/formats/block.js';
+import { storePoint } from '../../src/formats/record-layout.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset, type Dataset } from '../../src/index/dataset.js';
 import { geodesic } from '../../src/model/geo.js';
-import { renderPoint } from '../../src/model/point.js';
 import type { Circle } from '../../src/model/query.js';
 import type { Degrees, Metres } from '../../src/model/units.js';
 import { readerOfBlocks } from './engine.js';
@@ -20,7 +20,7 @@ interface HostileData {
 }
 
 /** The minutes in which point `i` was created and modified. */
-type Times = (i: number) => readonly [created: number, modified: number];
+export type Times = (i: number) => readonly [created: number, modified: number];
 
 interface Place {
   readonly lat: Degrees;
@@ -144,7 +144,7 @@ const MINUTE = 60e6;
 const RECORDS: readonly Buffer[] = Array.from({ length: 8 }, (_, variant) => {
   const status = variant & 1 ? 'OPEN' : 'NEW';
   const tags = variant & 4 ? ['rare', 'all'] : ['all'];
-  return Buffer.from(renderPoint(point({ id: 1, status, is_processed: !!(variant & 2), tags })));
+  return storePoint(point({ id: 1, status, is_processed: !!(variant & 2), tags }));
 });
 
 function recordOf(i: number, count: number): Buffer {
