@@ -1,6 +1,12 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { CompressionCodec, SchemaElement } from 'hyparquet';
-import { parquetWriteBuffer } from 'hyparquet-writer';
+import {
+  type CompressionCodec,
+  type FileMetaData,
+  parquetMetadata,
+  type SchemaElement,
+} from 'hyparquet';
+import { ByteWriter, parquetWriteBuffer } from 'hyparquet-writer';
+import { writeMetadata } from 'hyparquet-writer/src/metadata.js';
 import type { Fields } from './rows.js';
 
 export interface ParquetShape {
@@ -98,6 +104,16 @@ export function parquetOf(
     ...(place !== 'columns' && { kvMetadata: [{ key: 'geo', value: JSON.stringify(geo) }] }),
   });
   return Buffer.from(buffer);
+}
+
+/** A Parquet file whose metadata say something else. */
+export function changeMetadata(file: Buffer, change: (metadata: FileMetaData) => void): Buffer {
+  const metadata = parquetMetadata(new Uint8Array(file));
+  change(metadata);
+  const writer = new ByteWriter();
+  writeMetadata(writer, metadata);
+  const pages = file.subarray(0, file.length - metadata.metadata_length - 8);
+  return Buffer.concat([pages, writer.getBytes(), Buffer.from('PAR1')]);
 }
 
 /** A column of optional values. */
