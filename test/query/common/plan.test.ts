@@ -1,4 +1,3 @@
-import { Random } from '../../../src/cli/generate/random.js';
 import type { Filters, Ordering, Query } from '../../../src/model/query.js';
 import {
   chooseAccessPath,
@@ -6,9 +5,9 @@ import {
   chooseNearestPath,
   type Facts,
 } from '../../../src/query/common/plan.js';
-import { type Engine, type Hints, RECORD } from '../../../src/query/engine.js';
-import { engineOf, idsOf, Meter } from '../../support/engine.js';
-import type { Note } from '../../support/notes.js';
+import { Engine, type Hints, RECORD } from '../../../src/query/engine.js';
+import { idsOf, Meter } from '../../support/engine.js';
+import { hostileDataset, type Times } from '../../support/hostile-data.js';
 import { assert, table, test } from '../../support/uvu.js';
 
 const MILLION = 1_000_000;
@@ -114,23 +113,17 @@ test('the nearest few of many are searched outwards, the rest measured', () => {
 });
 
 const COUNT = 24_000;
-const random = new Random(12, 'point');
-
-/** Notes whose times are as `times` says. */
-function notesOf(times: (i: number) => readonly [created: number, modified: number]): Note[] {
-  return Array.from({ length: COUNT }, (_, i) => {
-    const [created, modified] = times(i);
-    const place = { lon: (i % 360) - 180, lat: (i % 170) - 85 };
-    return { id: 1 + ((i * 7_919) % COUNT), ...place, created, modified };
-  });
-}
-
-const unrelated = notesOf(() => [random.int(1e9), random.int(1e9)]);
+const coords = Float64Array.from({ length: 2 * COUNT }, (_, at) => {
+  const i = at >> 1;
+  return at % 2 === 0 ? (i % 360) - 180 : (i % 170) - 85;
+});
+const engineWith = async (times?: Times): Promise<Engine> =>
+  new Engine(await hostileDataset(coords, times));
 const ENGINES: Record<string, Engine> = {
-  'times that know nothing of each other': await engineOf(unrelated),
-  'times that run against each other': await engineOf(notesOf((i) => [i * 1e6, -i * 1e6])),
-  'times that are all equal': await engineOf(notesOf(() => [5, 5])),
-  'one time that is all equal': await engineOf(notesOf((i) => [i, 5])),
+  'times that know nothing of each other': await engineWith(),
+  'times that run against each other': await engineWith((i) => [i, -i]),
+  'times that are all equal': await engineWith(() => [5, 5]),
+  'one time that is all equal': await engineWith((i) => [i, 5]),
 };
 const TIMES: readonly Ordering[] = ['created_at', '-created_at', 'modified_at', '-modified_at'];
 const ORDERINGS: readonly Ordering[] = ['id', ...TIMES];
