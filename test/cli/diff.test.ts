@@ -21,8 +21,8 @@ function rendered(fields: Fields): Fields {
 
 const WRITERS: Readonly<Record<string, (path: string, records: readonly Fields[]) => void>> = {
   native: (path, records) => {
-    const firsts = records.map((_, at) => at).filter((at) => at % 60 === 0);
-    const blocks = firsts.map((at) => blockOf(records.slice(at, at + 60).map(point)));
+    const firsts = records.map((_, at) => at).filter((at) => at % 30 === 0);
+    const blocks = firsts.map((at) => blockOf(records.slice(at, at + 30).map(point)));
     writeNative(path, blocks);
   },
   ndjson: (path, records) => writeFileSync(path, ndjson(...records)),
@@ -62,7 +62,7 @@ for (const [index, kinds] of KINDS.entries()) {
   test(`${kinds}: what a naive comparison finds, in any order of records`, async () => {
     const folder = makeFolder();
     const random = new Random(100 + index, 'point');
-    const all = Array.from({ length: 400 }, (_, at) =>
+    const all = Array.from({ length: 200 }, (_, at) =>
       rendered({ id: 7 * at + 1, lat: random.int(90), lon: random.int(180), comment: `${at}` }),
     );
     const before = all.filter(() => random.int(10) > 0);
@@ -96,7 +96,7 @@ for (const [index, kinds] of KINDS.entries()) {
     assert.equal(found, [...gone, ...changed]);
     const { lines: summary } = await run(a, b, 'summary');
     // many parts, and three
-    for (const bytes of [2_000, 15_000]) {
+    for (const bytes of [2_000, 7_500]) {
       assert.equal((await run(a, b, 'ndjson', bytes)).lines, lines, `${bytes} bytes`);
       assert.equal((await run(a, b, 'summary', bytes)).lines, summary, `${bytes} bytes`);
     }

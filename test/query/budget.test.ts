@@ -14,7 +14,7 @@ import { acceptedMatches, deltaOf, engineOf, idsOf, Meter } from '../support/eng
 import { scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const BUDGET_SEED = 4711;
 /** So little that every query of some hundred rows uses it up. */
@@ -44,7 +44,7 @@ function run(asked: Engine, query: Query, hints?: Hints, budget?: Budget): unkno
 
 test('the shortest stretches of work give the same page, whichever way', () => {
   let renewed = 0;
-  for (let index = 0; index < 2 * COMBINATIONS; index++) {
+  for (let index = 0; index < COMBINATIONS; index++) {
     const { filters, ordering, pageOf } = randomQuestion(BUDGET_SEED, index, few);
     const count = engineOfFew.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
     const query = { filters, ordering, ...pageOf(count) };
@@ -57,7 +57,7 @@ test('the shortest stretches of work give the same page, whichever way', () => {
       assert.equal(answer, expected, label);
     }
   }
-  assert.ok(renewed > 500, `only ${renewed} took more than one budget`);
+  assert.ok(renewed > 250, `only ${renewed} took more than one budget`);
 });
 
 test('a query that exceeds its budget leaves nothing to the next, wherever it is given up', () => {
@@ -99,7 +99,7 @@ test('each match is marked, whatever is gone through, and however short the stre
   const counted = new Oracle(few);
   for (let index = 0; index < COMBINATIONS; index++) {
     const { filters } = randomQuestion(BUDGET_SEED, index, few);
-    const expected = counted.find(filters, 'id').notes.map(({ id }) => id);
+    const expected = pluck(counted.find(filters, 'id').notes, 'id');
     for (const hints of everyHint(filters).filter(({ accessPath }) => accessPath === 'walk')) {
       const label = `seed ${BUDGET_SEED}, question ${index}, ${hints.driver}: ${JSON.stringify(filters)}`;
       for (const budget of [undefined, new Meter(LITTLE)]) {
@@ -144,8 +144,8 @@ test('work that costs more than is left is not begun', () => {
 });
 
 const KEYSET_SEED = 31;
-const mixed = scatterNotes(KEYSET_SEED, 9_000);
-const SERVED = 8_700;
+const mixed = scatterNotes(KEYSET_SEED, 4_500);
+const SERVED = 4_200;
 const delta = deltaOf(mixed.slice(SERVED));
 
 /** The ids of all pages, each with accepted points, one page behind the other. */
@@ -166,15 +166,14 @@ function pages(engine: Engine, filters: Filters, limit: number, amount: number):
 test('pages behind an id hold every match once, by id, whatever the filters', async () => {
   const oracle = new Oracle(mixed);
   const engine = await engineOf(mixed.slice(0, SERVED));
-  for (const amount of [1e6, 2_000]) {
-    for (let index = 0; index < COMBINATIONS; index++) {
-      const { filters } = randomQuestion(KEYSET_SEED, index, mixed);
-      const expected = oracle.find(filters, 'id').notes.map(({ id }) => id);
-      const limit = Math.max(1, Math.min(1000, Math.floor(expected.length / (1 + (index % 4)))));
-      const label = `seed ${KEYSET_SEED}, question ${index}, limit ${limit}: ${JSON.stringify(filters)}`;
+  for (let index = 0; index < COMBINATIONS; index++) {
+    const { filters } = index === 0 ? { filters: {} } : randomQuestion(KEYSET_SEED, index, mixed);
+    const expected = pluck(oracle.find(filters, 'id').notes, 'id');
+    const limit = Math.max(1, Math.min(1000, Math.floor(expected.length / (1 + (index % 4)))));
+    const label = `seed ${KEYSET_SEED}, question ${index}, limit ${limit}: ${JSON.stringify(filters)}`;
+    for (const amount of [1e6, 2_000]) {
       assert.equal(pages(engine, filters, limit, amount), expected, label);
     }
-    assert.equal(pages(engine, {}, 1000, amount).length, mixed.length);
   }
 });
 

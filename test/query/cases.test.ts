@@ -129,7 +129,7 @@ function tiedNotes(): Note[] {
   const random = new Random(SEED, 'point');
   const here = { lon: 24.94, lat: 60.17 };
   const notes: Note[] = [];
-  for (let id = 1; id <= 12_000; id++) {
+  for (let id = 1; id <= 4_000; id++) {
     const [created, modified] = [NOON + random.int(50), NOON + random.int(50)];
     const there = { lon: random.int(40) - 20, lat: random.int(40) - 20 };
     // as far to the east as to the west

@@ -122,7 +122,7 @@ test('points with more bytes than a block may have become several blocks', async
 });
 
 test('many notifications are many frames, and one longer than a frame is not written', async () => {
-  const many = Array.from({ length: 70_000 }, (_, i) => notification(i + 1));
+  const many = Array.from({ length: 66_000 }, (_, i) => notification(i + 1));
   const long = [notification(70_001, 'x'.repeat(9e6)), notification(70_002, 'y'.repeat(9e6))];
   await written([blockOf([point({ id: 1 })])], [...many, ...long]);
   const frame = 16 * 1024 * 1024;
