@@ -17,6 +17,19 @@ import { assert, test } from '../support/uvu.js';
 const SEED = 47;
 const NONE = new Float64Array(0);
 
+/** The records of notes, which several merges have. */
+const made = new WeakMap<Note, { readonly text: string; readonly record: Uint8Array }>();
+
+function recordOf(note: Note): { readonly text: string; readonly record: Uint8Array } {
+  let known = made.get(note);
+  if (known === undefined) {
+    const point = pointOf(note);
+    known = { text: renderPoint(point), record: storePoint(point) };
+    made.set(note, known);
+  }
+  return known;
+}
+
 /** Asserts that a dataset is the one that is made anew of these notes, in the order of its rows. */
 function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string): void {
   const { count, coords, byId, byCreatedAt, byModifiedAt, crossTables } = parts;
@@ -47,9 +60,9 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
   assert.equal(orders, buildOrders(structuredClone(keys)), label);
   for (const [row, note] of rows.entries()) {
     const text = rendered(stretchOf(parts.records, row, row + 1)[0]!).toString();
-    assert.is(text, renderPoint(pointOf(note)), `${label}, note ${note.id}`);
+    if (text !== recordOf(note).text) assert.is(text, recordOf(note).text, `${label}, ${note.id}`);
   }
-  const stored = rows.map((note) => storePoint(pointOf(note)));
+  const stored = rows.map((note) => recordOf(note).record);
   assert.equal(parts.attributes, attributesOfRecords(stored), label);
   assert.equal(parts.thinning, thinningOf(keys.id), label);
 }
@@ -61,7 +74,7 @@ test('a merged dataset is as one that is made anew, whatever is merged into how 
     [0, 900],
     [1, 40],
     [33, 33],
-    [2_000, 3],
+    [1_100, 3],
     [2_000, 700],
   ] as const) {
     const notes = scatterNotes(SEED + had + most, had + 3 * most);
@@ -93,6 +106,7 @@ test('rows behind the length are not merged yet', async () => {
 test('the nearest are found in all kd-trees, also where the first has few that are far away', async () => {
   const notes = scatterNotes(SEED, 2_000);
   const circle = { lon: 20, lat: 50, radius: 3e7 };
+  const anew = await engineOf(notes);
   for (const [first, second] of [
     [3, 800],
     [40, 60],
@@ -102,7 +116,7 @@ test('the nearest are found in all kd-trees, also where the first has few that a
     for (const delta of [notes.slice(first, second), notes.slice(second)].map(deltaOf)) {
       parts = mergeDataset(parts, delta, deltaLength(delta));
     }
-    const [several, anew] = [new Engine(assembleDataset(parts)), await engineOf(notes)];
+    const several = new Engine(assembleDataset(parts));
     for (const pageSize of [1, 5, 100]) {
       const query = { filters: { circle }, ordering: 'distance', page: 1, pageSize } as const;
       const [ids, expected] = [several, anew].map((engine) => {
