@@ -14,7 +14,7 @@ import {
 } from '../../src/index/records.js';
 import { type Point, renderPoint } from '../../src/model/point.js';
 import { point } from '../support/native.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, rounds, test } from '../support/uvu.js';
 
 const SEED = 61;
 
@@ -101,7 +101,7 @@ test('all rows are copied at once', () => {
 
 test('runs, single rows and repeated rows in any order are copied one after the other', () => {
   const random = new Random(SEED, 'point');
-  for (let round = 0; round < 2_000; round++) {
+  for (let round = 0; round < rounds(2_500); round++) {
     random.restart(round + 1);
     const rows: number[] = [];
     while (rows.length < 40) {

@@ -5,7 +5,7 @@ import { PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { BrokenRows, MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
 import { brokenBy, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
-import { assert, rounds, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, rounds, test } from '../../support/uvu.js';
 
 function broken(content: Uint8Array, size = 3): Promise<string> {
   return brokenBy(readMsgpack, content, size);
@@ -177,7 +177,7 @@ test('records as exports write them are read as the decoder reads them', async (
         await compare(bytes);
       },
     ),
-    { numRuns: rounds(5_000) },
+    { numRuns: IS_SOAK ? 5_000 : 500 },
   );
 });
 
