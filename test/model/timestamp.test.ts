@@ -25,27 +25,19 @@ test('every accepted shape is rendered in one', () => {
   accepts('2023-05-01T12:00:00+00', NOON, `${NOON_TEXT}+00:00`);
   accepts('2023-05-01T12:00:00.5Z', NOON + 500_000, '2023-05-01T12:00:00.500000+00:00');
   accepts('2023-05-01T12:00:00,25Z', NOON + 250_000, '2023-05-01T12:00:00.250000+00:00');
-});
-
-test('the offset stays as the data gave it', () => {
+  // the offset stays as the data gave it
   accepts('2023-05-01T15:00:00+03:00', NOON, '2023-05-01T15:00:00.000000+03:00');
   accepts('2023-05-01T08:30:00-0330', NOON, '2023-05-01T08:30:00.000000-03:30');
   accepts('2023-05-02T11:59:00+23:59', NOON, '2023-05-02T11:59:00.000000+23:59');
   accepts('2023-05-01T12:00:00-00:00', NOON, `${NOON_TEXT}-00:00`);
   accepts('2023-05-01T12:00-00', NOON, `${NOON_TEXT}-00:00`);
-});
-
-test('what is finer than a microsecond is cut off, before the epoch too', () => {
+  // what is finer than a microsecond is cut off, before the epoch too
   accepts('2023-05-01T12:00:00.1234569Z', NOON + 123_456, '2023-05-01T12:00:00.123456+00:00');
   accepts('1969-12-31T23:59:59.9999999Z', -1, '1969-12-31T23:59:59.999999+00:00');
   accepts('1970-01-01T00:00:00.000001Z', 1, '1970-01-01T00:00:00.000001+00:00');
-});
-
-test('leap days are known', () => {
+  // leap days are known
   accepts('2024-02-29T00:00Z', Date.UTC(2024, 1, 29) * 1000, '2024-02-29T00:00:00.000000+00:00');
   accepts('2000-02-29T00:00Z', Date.UTC(2000, 1, 29) * 1000, '2000-02-29T00:00:00.000000+00:00');
-  refuses('2023-02-29T00:00Z', /^the day must be 01 to 28 in 2023-02, got 29$/);
-  refuses('1900-02-29T00:00Z', /01 to 28/);
 });
 
 test('everything else is refused with the reason', () => {
@@ -66,7 +58,9 @@ test('everything else is refused with the reason', () => {
   refuses('2023-13-01T12:00Z', /month/);
   refuses('2023-05-00T12:00Z', /^the day must be 01 to 31 in 2023-05, got 00$/);
   refuses('2023-04-31T12:00Z', /01 to 30/);
+  refuses('2023-02-29T00:00Z', /^the day must be 01 to 28 in 2023-02, got 29$/);
   refuses('2023-02-30T12:00Z', /01 to 28/);
+  refuses('1900-02-29T00:00Z', /01 to 28/);
   refuses('2023-05-01T24:00Z', /^the hour must be 00 to 23, got 24$/);
   refuses('2023-05-01T12:60Z', /^the minute must be 00 to 59, got 60$/);
   refuses('2023-05-01T12:00:60Z', /^the second must be 00 to 59, got 60$/);
