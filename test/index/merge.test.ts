@@ -12,7 +12,7 @@ import { renderPoint } from '../../src/model/point.js';
 import { Engine } from '../../src/query/engine.js';
 import { acceptedOf, deltaOf, engineOf, idsOf, readerOf } from '../support/engine.js';
 import { attributesOfRecords, type Note, pointOf, scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, table, test } from '../support/uvu.js';
 
 const SEED = 47;
 const NONE = new Float64Array(0);
@@ -69,14 +69,8 @@ function assertFresh(parts: DatasetParts, notes: readonly Note[], label: string)
 
 test('a merged dataset is as one that is made anew, whatever is merged into how much', async () => {
   const random = new Random(SEED, 'point');
-  for (const [had, most] of [
-    [0, 1],
-    [0, 900],
-    [1, 40],
-    [33, 33],
-    [1_100, 3],
-    [2_000, 700],
-  ] as const) {
+  const sizes = table('0 1 | 0 900 | 1 40 | 33 33 | 1100 3 | 2000 700');
+  for (const [had = 0, most = 0] of sizes.map((row) => row.map(Number))) {
     const notes = scatterNotes(SEED + had + most, had + 3 * most);
     let parts = await buildDataset(readerOf(notes.slice(0, had)));
     let delta = deltaOf([]);
@@ -107,11 +101,7 @@ test('the nearest are found in all kd-trees, also where the first has few that a
   const notes = scatterNotes(SEED, 2_000);
   const circle = { lon: 20, lat: 50, radius: 3e7 };
   const anew = await engineOf(notes);
-  for (const [first, second] of [
-    [3, 800],
-    [40, 60],
-    [1_000, 1_500],
-  ] as const) {
+  for (const [first, second] of table('3 800 | 40 60 | 1000 1500').map((row) => row.map(Number))) {
     let parts = await buildDataset(readerOf(notes.slice(0, first)));
     for (const delta of [notes.slice(first, second), notes.slice(second)].map(deltaOf)) {
       parts = mergeDataset(parts, delta, deltaLength(delta));

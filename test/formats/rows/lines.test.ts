@@ -56,13 +56,8 @@ test('blank lines count, and are no records', async () => {
     for (const size of [1, 3, 1000]) {
       const content = `${blank.repeat(20)} 5\n${blank.repeat(3)}6`;
       const rows = await rowsOf(PARSERS.ndjson, content, size);
-      assert.equal(
-        rows.map((row) => [row.place, foundIn(row)]),
-        [
-          [21, 5],
-          [25, 6],
-        ],
-      );
+      const found = rows.map((row) => `${row.place}: ${foundIn(row)}`);
+      assert.equal(found, ['21: 5', '25: 6']);
     }
   }
 });

@@ -143,12 +143,8 @@ for (const [what, engine] of Object.entries(ENGINES)) {
       before: keys[Math.min(COUNT - 1, Math.floor(COUNT * to))]!,
     });
     const filters: Filters[] = [];
-    for (const [from, to] of [
-      [0.1, 0.9],
-      [0.3, 0.6],
-      [0, 0.5],
-      [0.55, 1],
-    ] as const) {
+    const windows = table('0.1 0.9 | 0.3 0.6 | 0 0.5 | 0.55 1');
+    for (const [from = 0, to = 0] of windows.map((row) => row.map(Number))) {
       const createdAt = windowOf(byCreatedAt.keys, from, to);
       const modifiedAt = windowOf(byModifiedAt.keys, Math.max(0, to - 0.4), to);
       filters.push({ createdAt }, { modifiedAt }, { createdAt, modifiedAt });
