@@ -1,7 +1,7 @@
 import { Permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { MOST_SHORT, rendered, storePoint } from '../../src/formats/record-layout.js';
-import { copyPage, type FetchedPage, fetchPage } from '../../src/index/record-page.js';
+import { copyPage, fetchPage } from '../../src/index/record-page.js';
 import {
   allocateRecords,
   CHUNK_BITS,
@@ -55,20 +55,21 @@ function recordsOf(given: readonly Point[]): Records {
   return made;
 }
 
-function fetchOwn(own: Records, rows: ArrayLike<number>, count: number): FetchedPage {
-  return fetchPage({ records: own, count: own.ends.length }, undefined, rows, count);
-}
-
-/** Returns what is copied to the middle of a larger target; asserts the rest is untouched. */
-function copy(rows: ArrayLike<number>, count: number, at: number): string {
-  const page = fetchOwn(records, rows, count);
-  const { size } = page;
-  const target = new Uint8Array(at + size + 10).fill(0x21);
+/** Returns what is copied to place `at` of a target with `more` bytes; asserts they are untouched. */
+function copy(
+  own: Records,
+  rows: ArrayLike<number>,
+  count = rows.length,
+  at = 0,
+  more = 0,
+): string {
+  const page = fetchPage({ records: own, count: own.ends.length }, undefined, rows, count);
+  const target = Buffer.alloc(at + page.size + more, 0x21);
   const end = copyPage(page, target, at);
-  assert.is(end, at + size);
+  assert.is(end, at + page.size);
   assert.ok(target.subarray(0, at).every((byte) => byte === 0x21));
   assert.ok(target.subarray(end).every((byte) => byte === 0x21));
-  return Buffer.from(target.subarray(at, end)).toString();
+  return target.toString('utf8', at, end);
 }
 
 function assertHas(made: Records, expected: readonly string[]): void {
@@ -78,25 +79,11 @@ function assertHas(made: Records, expected: readonly string[]): void {
   }
 }
 
-function joined(rows: ArrayLike<number>, count: number): string {
-  return Array.from({ length: count }, (_, i) => texts[rows[i]!]).join(',');
-}
-
 test('a record is where it was put', () => {
   assertHas(records, texts);
-  for (const row of texts.keys()) {
-    // to a target that ends with the record
-    const target = Buffer.alloc(Buffer.byteLength(texts[row]!));
-    const page = fetchOwn(records, [row], 1);
-    assert.is(page.size, target.length);
-    assert.is(copyPage(page, target, 0), target.length);
-    assert.is(target.toString(), texts[row]!, `row ${row}`);
-  }
-});
-
-test('all rows are copied at once', () => {
-  const everything = Array.from({ length: COUNT }, (_, row) => row);
-  assert.ok(copy(everything, COUNT, 0) === joined(everything, COUNT));
+  // to a target that ends with the record, and all at once
+  for (const [row, text] of texts.entries()) assert.is(copy(records, [row]), text, `row ${row}`);
+  assert.ok(copy(records, [...texts.keys()], COUNT, 0, 10) === texts.join());
 });
 
 test('runs, single rows and repeated rows in any order are copied one after the other', () => {
@@ -113,9 +100,9 @@ test('runs, single rows and repeated rows in any order are copied one after the 
       }
     }
     const count = random.int(rows.length + 1);
-    const page = Uint32Array.from(rows);
-    const label = `seed ${SEED}, round ${round}: ${count} of ${rows}`;
-    assert.is(copy(page, count, random.int(5)), joined(page, count), label);
+    const copied = copy(records, Uint32Array.from(rows), count, random.int(5), 10);
+    const wanted = rows.slice(0, count).map((row) => texts[row]);
+    assert.is(copied, wanted.join(), `seed ${SEED}, round ${round}: ${count} of ${rows}`);
   }
 });
 
@@ -142,16 +129,10 @@ test('a stretch of rows is filled piece by piece, as a file has them', () => {
 
 test('records are bytes, not characters, and none are none', () => {
   const some = ['Ääkkönen', '🗺', ''].map((comment, i) => point({ id: i + 1, comment }));
-  const made = recordsOf(some);
-  const page = fetchOwn(made, [2, 1, 0], 3);
-  const target = Buffer.alloc(page.size);
-  assert.is(copyPage(page, target, 0), page.size);
-  assert.is(target.toString(), some.reverse().map(renderPoint).join(','));
+  assert.is(copy(recordsOf(some), [2, 1, 0]), some.toReversed().map(renderPoint).join());
   const none = allocateRecords(new Uint32Array(0));
   assert.equal([none.memories.length, none.ends.length], [0, 0]);
-  const empty = fetchOwn(none, [], 0);
-  assert.is(empty.size, 0);
-  assert.is(copyPage(empty, new Uint8Array(0), 0), 0);
+  assert.is(copy(none, []), '');
 });
 
 test('records of any size are copied, whatever bytes they have', () => {
@@ -169,6 +150,7 @@ test('records of any size are copied, whatever bytes they have', () => {
   const long = 'x'.repeat(MOST_SHORT);
   const tags = Array.from({ length: 244 }, (_, i) => `${i}`.padEnd(64, 'x'));
   large.push(point({ id: 1, status: long, comment: long, image: long, tags }));
+  const largeTexts = large.map(renderPoint);
   // between the large ones, which are in a chunk each, lie small ones
   const small = point({ id: 2 });
   const made = recordsOf([...large, ...Array<Point>(CHUNK_ROWS).fill(small), ...large]);
@@ -177,11 +159,9 @@ test('records of any size are copied, whatever bytes they have', () => {
   for (let round = 0; round < 300; round++) {
     random.restart(round + 1);
     const picked = Array.from({ length: random.int(12) }, () => random.int(2 * large.length));
-    const page = fetchOwn(made, picked.map(rowOf), picked.length);
-    const target = Buffer.alloc(page.size);
-    assert.is(copyPage(page, target, 0), page.size);
-    const wanted = picked.map((i) => renderPoint(large[i % large.length]!)).join(',');
-    assert.ok(target.toString() === wanted, `seed ${SEED}, round ${round}: ${picked}`);
+    const wanted = picked.map((i) => largeTexts[i % large.length]!);
+    const isSame = copy(made, picked.map(rowOf)) === wanted.join();
+    assert.ok(isSame, `seed ${SEED}, round ${round}: ${picked}`);
   }
 });
 
