@@ -23,7 +23,8 @@ const SEED = 91;
 const many = scatterNotes(SEED, 16_500);
 const notes = many.slice(0, 6_000);
 
-const texts = new Map(many.map((note) => [note, renderPoint(pointOf(note))]));
+const points = new Map(many.map((note) => [note, pointOf(note)]));
+const texts = new Map(many.map((note) => [note, renderPoint(points.get(note)!)]));
 
 /** Asserts that every row's coordinates, keys and record are those of the note with its id. */
 async function assertRows(parts: DatasetParts, expected: readonly Note[]): Promise<void> {
@@ -52,11 +53,9 @@ const folder = makeFolder();
 /** Builds from a native file whose blocks begin at these notes. */
 async function load(name: string, ordered: readonly Note[], starts: readonly number[], how = {}) {
   const path = join(folder, name);
-  const blocks = starts.map((from, i) => ordered.slice(from, starts[i + 1]));
-  writeNative(
-    path,
-    blocks.map((block) => blockOf(block.map(pointOf))),
-  );
+  const all = ordered.map((note) => points.get(note)!);
+  const blocks = starts.map((from, i) => blockOf(all.slice(from, starts[i + 1])));
+  writeNative(path, blocks);
   const reader = openNative(path, {})!;
   const built = await buildDataset(reader, how);
   reader.close();
