@@ -12,7 +12,7 @@ import { blockOf, point, writeNative } from '../support/native.js';
 import { parquetOf } from '../support/parquet.js';
 import { csv, type Fields, ndjson, recordsOf } from '../support/rows.js';
 import { runInThread } from '../support/service.js';
-import { assert, failure, makeFolder, test } from '../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, test } from '../support/uvu.js';
 
 /** A record in its rendered form. */
 function rendered(fields: Fields): Fields {
@@ -158,12 +158,9 @@ test('memory does not grow with what differs', async () => {
   for (const bytes of Object.values(most)) assert.ok(bytes < 5e6, JSON.stringify(most));
 });
 
+const [path, other] = [1, 2].map((id) => makeFile(ndjson(rendered({ id })))) as [string, string];
+
 test('interrupted, also while its reader is stuck, it ends', async () => {
-  const folder = makeFolder();
-  const [path, other] = [join(folder, 'a'), join(folder, 'b')];
-  const record = { id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' };
-  writeFileSync(path, ndjson(record));
-  writeFileSync(other, ndjson({ ...record, id: 2 }));
   const abort = new AbortController();
   const reason = new Error('interrupted');
   const stdout = new PassThrough({ highWaterMark: 1 });
@@ -180,15 +177,10 @@ test('interrupted, also while its reader is stuck, it ends', async () => {
 });
 
 test('trouble is told apart from a difference', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'a');
-  const record = { id: 1, lat: 1, lon: 2, created_at: '2024-01-01T00:00Z' };
-  writeFileSync(path, ndjson(record));
-  writeFileSync(join(folder, 'b'), ndjson({ ...record, id: 2 }));
   const cases: [given: string[], code: number][] = [
     [[path, path], 0],
-    [[path, join(folder, 'b')], 1],
-    [[path, join(folder, 'none')], 2],
+    [[path, other], 1],
+    [[path, `${other}.none`], 2],
     [[path], 2],
     [['--help'], 0],
   ];

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Point } from '../../src/model/point.js';
-import { type Journal, readPostLine } from '../../src/posts/journal.js';
+import { readPostLine } from '../../src/posts/journal.js';
 import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
 import {
   blockOf,
@@ -31,17 +31,18 @@ async function exported(path: string, after = 0): Promise<[output: string, said:
   return [await text(stdout.end()), said.join('')];
 }
 
-/** Four posts, the third of which has moved behind the others. */
-async function fill(journal: Journal): Promise<void> {
+/** A journal of four posts, the third of which has moved behind the others. */
+async function filled() {
+  const { path, open, folder } = makeJournal();
+  const journal = await open();
   const posts = [newPost(101), newPost(102, '7 a b'), newPost(103, '- c'), newPost(104)];
   await appendAll(journal, posts);
   await journal.move([moveOf(3, 103, 120)]);
+  return { path, folder, journal };
 }
 
 test('list and export read a journal that no process has open, and a copy of one that is', async () => {
-  const { path, open, folder } = makeJournal();
-  const journal = await open();
-  await fill(journal);
+  const { path, folder, journal } = await filled();
   const { name } = journal.state;
   // as lines have them: without keys whose value is undefined
   const posts = JSON.parse(JSON.stringify(await postsIn(journal)));
@@ -90,9 +91,7 @@ test('what is no journal is neither read nor written to', async () => {
 });
 
 test('no command writes over a journal', async () => {
-  const { path, open, folder } = makeJournal();
-  const journal = await open();
-  await fill(journal);
+  const { path, folder, journal } = await filled();
   await journal.close();
   const copy = join(folder, 'copy.journal');
   copyFileSync(path, copy);
@@ -110,9 +109,7 @@ test('no command writes over a journal', async () => {
 });
 
 test('the command line hands on what it is given', async () => {
-  const { path, open } = makeJournal();
-  const journal = await open();
-  await fill(journal);
+  const { path, journal } = await filled();
   await journal.close();
   const run = async (...args: string[]): Promise<string[]> => {
     const { stdout, stderr } = await runInThread(args);

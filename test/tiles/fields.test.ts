@@ -15,11 +15,12 @@ import { ROOT } from '../support/service.js';
 import { decodeTile, type Layers } from '../support/tiles.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
+const WORLD = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16 };
+
 test('points have the fields of their records, texts with escapes included', async () => {
   const sample = await loadEngine(join(ROOT, 'data/sample.waypost'));
   const { dataset } = sample;
-  const address = { z: 0, x: 0, y: 0 };
-  const query = { address, filters: {}, grid: 16, limit: 10_000, fields: RECORD_KEYS };
+  const query = { ...WORLD, limit: 10_000, fields: RECORD_KEYS };
   const { points = [] } = decodeTile(makeTile(sample, query));
   assert.is(points.length, dataset.count);
   let escaped = 0;
@@ -41,9 +42,7 @@ test('users keep their numbers, however large', async () => {
   const notes = scatterNotes(1, users.length).map((note, i) => {
     return { ...note, lat: 1, lon: i, createdBy: users[i]! };
   });
-  const address = { z: 0, x: 0, y: 0 };
-  const fields = ['created_by'] as const;
-  const query = { address, filters: {}, grid: 16, limit: users.length, fields };
+  const query = { ...WORLD, limit: users.length, fields: ['created_by'] as const };
   const { points = [] } = decodeTile(makeTile(await engineOf(notes), query));
   const found = points.map(({ properties }) => Number(properties['created_by']));
   assert.equal(ascending(found), users);
@@ -62,8 +61,8 @@ const notes: readonly Note[] = Array.from({ length: 300 }, (_, i) => ({
 const engine = await engineOf(notes.slice(0, FROZEN));
 const delta = deltaOf(notes.slice(FROZEN));
 
-function tileOf(z: number, limit: number | undefined, fields?: readonly RecordKey[]): Layers {
-  const query = { address: { z, x: 0, y: 0 }, filters: {}, grid: 128, limit, fields };
+function tileOf(limit: number | undefined, fields?: readonly RecordKey[]): Layers {
+  const query = { ...WORLD, grid: 128, limit, fields };
   const accepted = acceptedMatches(delta, notes.length - FROZEN, query.filters);
   return decodeTile(makeTile(engine, query, accepted));
 }
@@ -86,7 +85,7 @@ function ids(points: readonly { readonly id: number | undefined }[]): number[] {
 
 test('a tile without clusters has the points whose records fit, by the hashes of their ids', () => {
   assert.ok(fitting.length > 100 && fitting.length < 200, `${fitting.length} fit`);
-  const { points = [], meta = [] } = tileOf(0, 10_000, ['comment']);
+  const { points = [], meta = [] } = tileOf(10_000, ['comment']);
   assert.equal(ids(points), fitting);
   const left = notes.length - fitting.length;
   const expected = { point_count: notes.length, shown: fitting.length, left_out: left };
@@ -95,18 +94,18 @@ test('a tile without clusters has the points whose records fit, by the hashes of
     assert.is(properties['comment'], notes[(id! - 1) / 7]!.comment);
   }
   // a limit below the number that fits
-  assert.is(tileOf(0, 20, ['comment'])['points']!.length, 20);
+  assert.is(tileOf(20, ['comment'])['points']!.length, 20);
 });
 
 test('nothing is left out where no record is read', () => {
   for (const fields of [undefined, ['modified_at', 'status'] as const]) {
-    assert.is(tileOf(0, 10_000, fields)['points']!.length, notes.length);
-    assert.is(tileOf(0, undefined, fields)['meta'], undefined);
+    assert.is(tileOf(10_000, fields)['points']!.length, notes.length);
+    assert.is(tileOf(undefined, fields)['meta'], undefined);
   }
 });
 
 test('a tile with clusters has every point, and the fields of those that fit', () => {
-  const { points = [], meta = [] } = tileOf(0, undefined, ['comment', 'modified_at']);
+  const { points = [], meta = [] } = tileOf(undefined, ['comment', 'modified_at']);
   assert.is(points.length, notes.length);
   const withComment = points.filter(({ properties }) => 'comment' in properties);
   assert.equal(ids(withComment), fitting);
@@ -115,9 +114,9 @@ test('a tile with clusters has every point, and the fields of those that fit', (
 });
 
 test('long records are charged for by their bytes', () => {
-  const query = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16, limit: 999 };
   const meter = new Meter(500_000);
-  makeTile(engine, { ...query, fields: ['comment'] }, undefined, undefined, meter);
+  const query = { ...WORLD, limit: 999, fields: ['comment'] as const };
+  makeTile(engine, query, undefined, undefined, meter);
   // 4 MiB at 2 ns a byte
   assert.ok(meter.renewals >= 10, `${meter.renewals} times half a millisecond`);
 });
@@ -224,7 +223,7 @@ test('accepted points are thinned out and charged for, too', async () => {
   const [frozen, accepted, limit] = [100, 5_000, 10];
   const all = scatterNotes(77, frozen + accepted);
   const delta = deltaOf(all.slice(frozen));
-  const query = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16, limit };
+  const query = { ...WORLD, limit };
   const meter = new Meter(2_000);
   const matches = acceptedMatches(delta, accepted, query.filters);
   const tile = makeTile(await engineOf(all.slice(0, frozen)), query, matches, undefined, meter);
