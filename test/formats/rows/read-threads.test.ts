@@ -19,7 +19,7 @@ const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
 
 /** The points of all pieces with their places, and all problems. */
-function said(pieces: readonly Piece[]): object {
+function said(pieces: readonly Piece[]) {
   const blocks = pieces.flatMap((piece) => piece.blocks);
   return {
     ids: blocks.flatMap(({ id }) => [...id]),
@@ -44,7 +44,7 @@ async function* cut(text: string, random: Random): AsyncGenerator<Uint8Array> {
 }
 
 /** Reads a file by one thread and by two. */
-async function bothWays(text: string, random: Random): Promise<[object, object]> {
+async function bothWays(text: string, random: Random) {
   const builder = new PieceBuilder(zone);
   for await (const rows of readLines(cut(text, random))) {
     for (const row of rows) builder.add(row);
@@ -54,7 +54,7 @@ async function bothWays(text: string, random: Random): Promise<[object, object]>
   for await (const piece of readInThreads(cut(text, random), ZONE, 2, batchBytes)) {
     pieces.push(piece);
   }
-  return [said([builder.take()]), said(pieces)];
+  return [said([builder.take()]), said(pieces)] as const;
 }
 
 const ODD_RECORDS = [
@@ -76,22 +76,22 @@ function linesOf(random: Random, seed: number): string {
 
 test('threads read lines as one does, wherever they are cut', async () => {
   const random = new Random(7, 'point');
-  for (let seed = 1; seed <= 3; seed++) {
+  // with a line end behind the last, and with a byte order mark before the first
+  for (const seed of [2, 3]) {
     const [one, several] = await bothWays(linesOf(random, seed), random);
     assert.equal(several, one, `seed ${seed}`);
-    assert.ok((one as { ids: number[] }).ids.length >= 50);
+    assert.ok(one.ids.length >= 50);
   }
 });
 
 test('texts behind record separators go over several lines', async () => {
   const random = new Random(8, 'point');
   const notes = scatterNotes(3, 80).map((note) => renderPoint(pointOf(note)));
-  const texts = notes.map(
-    (text) => `\x1e${text.replaceAll(',"', () => random.pick([',"', ',\n"']))}\n`,
-  );
+  const cutUp = (text: string): string => text.replaceAll(',"', () => random.pick([',"', ',\n"']));
+  const texts = notes.map((text) => `\x1e${cutUp(text)}\n`);
   const [one, several] = await bothWays(texts.join(''), random);
   assert.equal(several, one);
-  assert.is((one as { ids: number[] }).ids.length, 80);
+  assert.is(one.ids.length, 80);
 });
 
 test('a record that is too long is one problem', async () => {
@@ -100,7 +100,7 @@ test('a record that is too long is one problem', async () => {
   const lines = [first, `"${'x'.repeat(2_200_000)}"`, last];
   const [one, several] = await bothWays(lines.join('\n'), random);
   assert.equal(several, one);
-  assert.is((one as { invalid: number }).invalid, 1);
+  assert.is(one.invalid, 1);
 });
 
 test('threads end when nobody reads on', async () => {
@@ -128,7 +128,7 @@ async function piecesOf(file: RowFile, threads: number): Promise<Piece[]> {
 }
 
 const byOne = (path: string): Promise<Piece[]> => piecesOf(new RowFile(path), 1);
-const inThreads = (path: string): Promise<Piece[]> => piecesOf(new RowFile(path), 3);
+const inThreads = (path: string): Promise<Piece[]> => piecesOf(new RowFile(path), 2);
 
 const RECORDS = fixtureRecords(330).map((record, i) => {
   const others = [{}, { lat: '100' }, { created_at: '2024-05-01T12:00:00' }][i % 3];
@@ -140,7 +140,7 @@ test('threads read row groups as one does', async () => {
     const path = parquetFile(parquetOf(RECORDS, { rowGroupSize }));
     const [one, several] = [said(await byOne(path)), said(await inThreads(path))];
     assert.equal(several, one, `groups of ${rowGroupSize}`);
-    assert.is((one as { invalid: number }).invalid, 110);
+    assert.is(one.invalid, 110);
   }
 });
 
@@ -164,7 +164,7 @@ test('threads read the file that was opened, whatever has its name by then', asy
   const expected = said(await byOne(path));
   const file = new RowFile(path);
   renameSync(parquetFile(parquetOf(young, { rowGroupSize: 40 })), path);
-  assert.equal(said(await piecesOf(file, 3)), expected);
+  assert.equal(said(await piecesOf(file, 2)), expected);
 });
 
 test('a disk that fails in a thread is no fault of the file', () => {
