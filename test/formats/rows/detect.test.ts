@@ -93,6 +93,7 @@ test('a file of another kind is refused by the name of that kind', async () => {
   await says('<?xml version="1.0"?>', /XML or HTML/);
   await says('SQLite format 3\0', /SQLite/);
   await says(gzipSync(gzipSync(POINT)), /gzip data inside gzip data/);
+  await says(Buffer.alloc(4096), /begins with zero bytes/);
   await says('hello', /the text "hello"; accepted are/);
   await says('"text"', /the text "\\"text\\""/);
   await says(Buffer.of(0xff, 0x00), /begins with/);
