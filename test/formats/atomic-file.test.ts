@@ -35,8 +35,12 @@ test('the name stands for the old content until the new one is whole', async () 
 });
 
 test('a new file gets ordinary permissions, what replaces one has its own from the start', async () => {
-  const path = join(makeFolder(), 'file');
-  await writeAtomically(path, () => {});
+  const folder = makeFolder();
+  const path = join(folder, 'file.waypost');
+  // hidden, and with another ending
+  await writeAtomically(path, () => {
+    assert.match(fs.readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
+  });
   assert.is(fs.statSync(path).mode & 0o777, 0o666 & ~process.umask());
   for (const mode of [0o640, 0o600]) {
     fs.chmodSync(path, mode);
@@ -58,13 +62,6 @@ test('a link to a file that is not there yet stays a link, and the file is made'
   fs.symlinkSync('circle', circle);
   await refused(circle, /circle: cannot be written: .*ELOOP/);
   assert.is(fs.readlinkSync(circle), 'circle');
-});
-
-test('the temporary file is hidden and has another ending', async () => {
-  const folder = makeFolder();
-  await writeAtomically(join(folder, 'a.waypost'), () => {
-    assert.match(fs.readdirSync(folder).join(), /^\.waypost-[0-9a-f]{16}\.tmp$/);
-  });
 });
 
 test('what a killed process has left is removed once nothing was written to it for a day', async () => {
