@@ -41,25 +41,19 @@ const record = fc.record(
   },
   { requiredKeys: ['id', 'lat', 'lon', 'created_at'] },
 );
+const records = fc.array(record, { minLength: 1, maxLength: 20 });
 const blocks = fc.array(
-  fc
-    .array(
-      record.map((fields) => point(fields)),
-      { minLength: 1, maxLength: 20 },
-    )
-    .map(blockOf),
+  records.map((some) => blockOf(some.map(point))),
   { maxLength: 5 },
 );
 const wholeId = fc.maxSafeNat().map((id) => Math.max(id, 1));
-const notifications = fc.array(
-  fc
-    .tuple(wholeId, fc.boolean(), wholeId, time, anyText)
-    .map(([id, seen, user, created, comment]) => {
-      const created_at = `${created.slice(0, -1)}000+00:00`;
-      return { id, user, seen, comment: { id, user, created_at, comment, map_data_point: user } };
-    }),
-  { maxLength: 5 },
-);
+const notice = fc
+  .tuple(wholeId, fc.boolean(), wholeId, time, anyText)
+  .map(([id, seen, user, created, comment]) => {
+    const created_at = `${created.slice(0, -1)}000+00:00`;
+    return { id, user, seen, comment: { id, user, created_at, comment, map_data_point: user } };
+  });
+const notifications = fc.array(notice, { maxLength: 5 });
 
 const folder = makeFolder();
 let files = 0;
@@ -160,13 +154,10 @@ function same(got: readonly PointBlock[], expected: readonly PointBlock[]): void
     const other = expected[i]!;
     assert.is(block.count, other.count);
     for (const key of [...native.COLUMNS, 'records'] as const) {
-      const [a, b] = [block[key], other[key]];
-      assert.ok(
-        Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(
-          Buffer.from(b.buffer, b.byteOffset, b.byteLength),
-        ),
-        `${key} of block ${i}`,
+      const [a, b] = [block[key], other[key]].map(({ buffer, byteOffset, byteLength }) =>
+        Buffer.from(buffer, byteOffset, byteLength),
       );
+      assert.ok(a!.equals(b!), `${key} of block ${i}`);
     }
   }
 }
