@@ -68,12 +68,9 @@ test('columns of other types and names are read as what they mean', async () => 
     created_by: column({ name: 'created_by', type: 'INT32' }, () => 7),
     weather: column({ name: 'weather', type: 'INT32' }, () => 1),
   };
-  for (const [unit, isAdjustedToUTC] of [
-    ['MICROS', true],
-    ['MICROS', false],
-    ['NANOS', true],
-    ['NANOS', false],
-  ] as const) {
+  for (const form of ['MICROS', 'MICROS local', 'NANOS', 'NANOS local']) {
+    const unit = form.startsWith('MICROS') ? 'MICROS' : 'NANOS';
+    const isAdjustedToUTC = !form.endsWith('local');
     const logical_type = { type: 'TIMESTAMP', isAdjustedToUTC, unit } as const;
     const created_at = column({ name: 'Created_At', type: 'INT64', logical_type }, () =>
       unit === 'MICROS' ? micros : micros * 1000n + 999n,
