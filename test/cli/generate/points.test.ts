@@ -1,12 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { greatCircle } from '../../../bench/support/great-circle.js';
 import { inventPoints } from '../../../src/cli/generate/notes.js';
 import { CITIES, helsinkiOffset } from '../../../src/cli/generate/places.js';
 import type { Point } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
-import { ROOT } from '../../support/service.js';
+import { printedBy } from '../../support/service.js';
 import { assert, test } from '../../support/uvu.js';
 
 const COUNT = 5000;
@@ -38,10 +36,9 @@ test('the rest lies around cities all over the world, the largest first', () => 
   assert.ok(near('Shanghai') > near('Sofia'));
 });
 
-test('the city table is what its script prints', () => {
-  const script = join(ROOT, 'dist/data/make-cities.js');
-  const { stdout } = spawnSync(process.execPath, [script], { encoding: 'utf8' });
-  assert.ok(stdout === readFileSync('assets/cities.json', 'utf8'));
+test('the city table is what its script prints', async () => {
+  const printed = await printedBy('data/make-cities.js');
+  assert.ok(printed === readFileSync('assets/cities.json', 'utf8'));
 });
 
 test('what careless code trips over is there', () => {
