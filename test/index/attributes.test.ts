@@ -4,7 +4,7 @@ import { buildOrder, type Order } from '../../src/index/order.js';
 import { buildCrossTable, countCells } from '../../src/index/orders.js';
 import * as postings from '../../src/index/postings.js';
 import * as support from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const { bytesOf, frequentTexts, numberOf, rowsWith } = postings;
 const { attributesOfRecords, pointOf, STATUSES, scatterNotes, TAGS } = support;
@@ -19,38 +19,30 @@ function listed(postings: postings.Postings, value: number, count: number): numb
   return all.filter((row) => (bits[row >>> 5]! >>> (row & 31)) & 1);
 }
 
-function rowsOf(notes: readonly Note[], test: (note: Note) => boolean): number[] {
-  return [...notes.entries()].filter(([, note]) => test(note)).map(([row]) => row);
-}
-
 const notes = scatterNotes(99, 3_000);
 const attributes = attributesOfRecords(notes.map((note) => storePoint(pointOf(note))));
 
 test('each value has the rows whose records say so, frequent ones by bits and rare ones by lists', () => {
   const { status, tags, createdBy, isProcessed, hasImage } = attributes;
-  const { length } = notes;
+  const check = (found: postings.Postings, value: number, has: (note: Note) => unknown): void => {
+    const rows = [...notes.keys()].filter((row) => has(notes[row]!));
+    assert.equal(listed(found, value, notes.length), rows, `${has} ${value}`);
+  };
   const forms = new Set<string>();
   for (const text of ['new', ...STATUSES, ...TAGS]) {
-    const value = numberOf(status.texts, bytesOf(text));
-    const own = rowsOf(notes, (note) => note.status === text);
-    assert.equal(listed(status.postings, value, length), own, text);
+    check(status.postings, numberOf(status.texts, bytesOf(text)), (note) => note.status === text);
     const tag = numberOf(tags.texts, bytesOf(text));
-    const found = listed(tags.postings, tag, length);
-    const tagged = rowsOf(notes, (note) => note.tags?.includes(text) ?? false);
-    assert.equal(found, tagged, text);
+    check(tags.postings, tag, (note) => note.tags?.includes(text));
     if (tag >= 0) forms.add(rowsWith(tags.postings, tag).bits === undefined ? 'list' : 'bits');
   }
   assert.is(forms.size, 2);
-  for (const user of new Set(notes.map((note) => note.createdBy))) {
+  for (const user of new Set(pluck(notes, 'createdBy'))) {
     const value = numberOf(createdBy.texts, bytesOf(String(user ?? '')));
-    const own = rowsOf(notes, (note) => note.createdBy === user);
-    assert.equal(listed(createdBy.postings, value, length), own);
+    check(createdBy.postings, value, (note) => note.createdBy === user);
   }
   for (const [value, is] of [false, true].entries()) {
-    const processed = rowsOf(notes, (note) => note.isProcessed === is);
-    assert.equal(listed(isProcessed.postings, value, length), processed);
-    const withImage = rowsOf(notes, (note) => note.hasImage === is);
-    assert.equal(listed(hasImage.postings, value, length), withImage);
+    check(isProcessed.postings, value, (note) => note.isProcessed === is);
+    check(hasImage.postings, value, (note) => note.hasImage === is);
   }
 });
 
