@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { readPosts } from '../../src/cli/journal-posts.js';
-import { openJournal } from '../../src/posts/sqlite-journal.js';
+import { Store } from '../../src/posts/store.js';
 import { counted } from '../../src/serving/progress.js';
+import { startNotes } from '../support/app.js';
 import { postKeyed } from '../support/client.js';
-import { appendAll, newPost } from '../support/journals.js';
+import { newPost } from '../support/journals.js';
+import { FIRST_NOTE } from '../support/kept-posts.js';
 import { readOnePass } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, runInThread } from '../support/service.js';
-import { assert, makeFolder, refusal, test } from '../support/uvu.js';
+import { runInThread } from '../support/service.js';
+import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
 const PATH = '/admin/posts';
 const ADMIN = { headers: { Authorization: 'Bearer secret' } };
@@ -15,14 +17,13 @@ const ADMIN = { headers: { Authorization: 'Bearer secret' } };
 const POSTS = 4_150;
 const folder = makeFolder();
 const path = join(folder, 'notes.journal');
-const journal = await openJournal(path);
-await appendAll(
-  journal,
-  Array.from({ length: POSTS }, (_, i) => newPost(1e6 + i)),
-);
-const { name } = journal.state;
-await journal.close();
-const service = await startOwnService(['--journal', path, '--admin-token', 'secret']);
+const snapshot = makeFile(FIRST_NOTE, 'points.ndjson');
+const store = new Store(path);
+store.append(Array.from({ length: POSTS }, (_, i) => newPost(1e6 + i)));
+const { name } = store.state;
+store.close();
+const flags = ['--snapshot', snapshot, '--journal', path, '--admin-token', 'secret'];
+const service = await startOwnService(flags);
 
 test('posts after a sequence come as NDJSON, to admins only', async () => {
   const all = await service.get(`${PATH}?after=0`, ADMIN);
@@ -48,7 +49,7 @@ test('posts after a sequence come as NDJSON, to admins only', async () => {
 });
 
 test('without a journal there is no such address', async () => {
-  const none = await startOwnService(['--admin-token', 'secret', '--journal', 'none']);
+  const none = await startNotes([], { audience: 'all', adminToken: 'secret' });
   assert.is((await none.get(PATH, ADMIN)).status, 404);
 });
 
@@ -57,18 +58,18 @@ test('compact, list and export accept the address of a running service', async (
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };
   const compacted = join(folder, 'all.waypost');
   for (const key of ['a', 'b']) assert.is((await postKeyed(service, key)).status, 201);
-  const refused = await runInThread(['compact', FIXTURE_POINTS, base, compacted]);
+  const refused = await runInThread(['compact', snapshot, base, compacted]);
   assert.is(refused.code, 1);
   assert.match(refused.stderr, /answers 401: put an admin's token into WAYPOST_ADMIN_TOKEN/);
   const beyond = await refusal(readPosts(base, 10 * POSTS, 'secret'));
   assert.match(beyond, /answers 410: The last post is 4152: 41500 is of another journal\. Begin/);
-  const done = await runInThread(['compact', FIXTURE_POINTS, base, compacted], token);
+  const done = await runInThread(['compact', snapshot, base, compacted], token);
   assert.is(done.code, 0, done.stderr);
   const [blocks, report] = await readOnePass(compacted);
   assert.equal(report.watermark, { journal: name, sequence: POSTS + 2 });
   assert.is(
     blocks.reduce((sum, { count }) => sum + count, 0),
-    3_000 + POSTS + 2,
+    1 + POSTS + 2,
   );
   const { stdout } = await runInThread(['journal', 'list', base], token);
   const all = `${counted(POSTS + 2, 'post')} of sequences up to ${POSTS + 2}`;
