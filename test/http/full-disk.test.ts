@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
@@ -10,7 +10,16 @@ import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT, type Service, startService } from '../support/service.js';
-import { assert, IS_SOAK, makeFolder, pluck, test, testUnless, until } from '../support/uvu.js';
+import {
+  assert,
+  IS_SOAK,
+  makeFile,
+  makeFolder,
+  pluck,
+  test,
+  testUnless,
+  until,
+} from '../support/uvu.js';
 
 const hasPrlimit = spawnSync('prlimit', ['--version']).status === 0;
 const missing = hasPrlimit
@@ -23,15 +32,57 @@ function allow(bytes: string, { pid }: Service): void {
   assert.is(spawnSync('prlimit', ['--pid', `${pid}`, `--fsize=${bytes}:`]).status, 0);
 }
 
+const LIBRARY = join(makeFolder(), 'failing-disk.so');
+const source = join(ROOT, 'test/support/failing-disk.c');
+const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, source, '-ldl']);
+const hasLibrary = process.platform === 'linux' && compiled.status === 0;
+const missingLibrary = hasLibrary ? undefined : 'gcc is needed to make a disk fail';
+
+const media = makeFolder();
+const journal = join(makeFolder(), 'points.journal');
+const flags = ['--journal', journal, '--media', media, '--snapshot', makeFile(FIRST_NOTE)];
+/** While this file exists, the journal cannot grow beyond 100,000 bytes. */
+const full = join(makeFolder(), 'full');
+const service = await startService(flags, {
+  LD_PRELOAD: LIBRARY,
+  FAIL_PATH: '.journal',
+  FAIL_BEHIND: '100000',
+  FAIL_SWITCH: full,
+});
+
+testUnless(
+  missingLibrary,
+  'a full disk is reported as long as it is full, and the journal stays the same file',
+  async () => {
+    const post = async (): Promise<number> => {
+      const fields = { lat: '1', lon: '2', comment: 'x'.repeat(10_000) };
+      return (await service.get(LIST, jsonPost(fields))).status;
+    };
+    const { ino } = statSync(journal);
+    writeFileSync(full, '');
+    await until('it is full', async () => (await post()) === 503);
+    // the service tries to write every 500 ms
+    for (let i = 0; i < 5; i++) {
+      assert.is(await post(), 503);
+      await delay(300);
+    }
+    rmSync(full);
+    await until('there is room', async () => (await readyOf(service)).posts.accepted);
+    assert.is(await post(), 201);
+    const said = service.logs.flatMap(({ level, msg }) => (Number(level) > 30 ? [msg] : []));
+    assert.equal(said, ['no points are accepted']);
+    assert.is(statSync(journal).ino, ino);
+    assert.equal(readdirSync(dirname(journal)).sort(), [
+      'points.journal',
+      'points.journal-journal',
+    ]);
+  },
+);
+
 testUnless(
   missing,
   'on a full disk a post gets 503 and leaves nothing; posts go on when there is room again',
   async () => {
-    const folder = makeFolder();
-    const media = join(folder, 'media');
-    mkdirSync(media);
-    const flags = ['--journal', join(folder, 'points.journal'), '--media', media];
-    const service = await startService(flags);
     const postImage = async (): Promise<number> => {
       const body = imageForm({ lat: '10.5', lon: '-20.25', comment: 'image' }, JPEG);
       const headers = { 'Content-Type': FORM };
@@ -79,47 +130,6 @@ testUnless(
     await service.stop();
     const again = await startOwnService(flags);
     assert.is((await again.get(AROUND)).json<Envelope>().count, 3);
-  },
-);
-
-const LIBRARY = join(makeFolder(), 'failing-disk.so');
-const source = join(ROOT, 'test/support/failing-disk.c');
-const compiled = spawnSync('gcc', ['-shared', '-fPIC', '-O1', '-o', LIBRARY, source, '-ldl']);
-const hasLibrary = process.platform === 'linux' && compiled.status === 0;
-const missingLibrary = hasLibrary ? undefined : 'gcc is needed to make a disk fail';
-
-testUnless(
-  missingLibrary,
-  'a full disk is reported as long as it is full, and the journal stays the same file',
-  async () => {
-    const folder = makeFolder();
-    const full = join(folder, 'full');
-    const path = join(folder, 'points.journal');
-    const service = await startService(['--journal', path, '--posts-per-address', '0'], {
-      LD_PRELOAD: LIBRARY,
-      FAIL_PATH: '.journal',
-      FAIL_BEHIND: '100000',
-      FAIL_SWITCH: full,
-    });
-    const post = async (): Promise<number> => {
-      const fields = { lat: '10.5', lon: '-20.25', comment: 'x'.repeat(10_000) };
-      return (await service.get(LIST, jsonPost(fields))).status;
-    };
-    const { ino } = statSync(path);
-    writeFileSync(full, '');
-    await until('it is full', async () => (await post()) === 503);
-    // the service tries to write every 500 ms
-    for (let i = 0; i < 5; i++) {
-      assert.is(await post(), 503);
-      await delay(300);
-    }
-    rmSync(full);
-    await until('there is room', async () => (await readyOf(service)).posts.accepted);
-    assert.is(await post(), 201);
-    const said = service.logs.flatMap(({ level, msg }) => (Number(level) > 30 ? [msg] : []));
-    assert.equal(said, ['no points are accepted']);
-    assert.is(statSync(path).ino, ino);
-    assert.equal(readdirSync(folder).sort(), ['points.journal', 'points.journal-journal']);
   },
 );
 
