@@ -1,10 +1,16 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { createAtLeast } from '../../src/http/answer/at-least.js';
 import { allowsState } from '../../src/http/answer/validators.js';
+import type { HttpError } from '../../src/http/request/http-error.js';
+import { appendToDelta, createDelta } from '../../src/index/delta.js';
+import type { Current, Generation } from '../../src/reload/current.js';
 import { type Envelope, LIST, post, type Reply } from '../support/client.js';
+import { acceptedOf } from '../support/engine.js';
+import { scatterNotes } from '../support/notes.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const snapshot = join(makeFolder(), 'points.ndjson');
 
@@ -96,8 +102,7 @@ test('If-Match compares strongly', () => {
   assert.not(allowsState('"s.j.2"', state));
 });
 
-const NEWEST = '/rest/map_data_points/?page_size=1&ordering=-created_at';
-const MOST_WAITING = 256;
+const NEWEST = `${LIST}?page_size=1&ordering=-created_at`;
 
 function ask(sequence: string, path = NEWEST): Promise<Reply> {
   return service.get(path, { headers: { 'Waypost-At-Least': sequence } });
@@ -130,27 +135,17 @@ test('a sequence that does not come in a second gets 503, an invalid one 400', a
 });
 
 test('256 requests may wait for a sequence and are answered; more are refused at once', async () => {
-  const next = (await post(service, 'third')) + 1;
-  const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
-  const answers: Reply[] = [];
-  const all = Array.from({ length: MOST_WAITING + 44 }, async () => {
-    const headers = { 'Waypost-At-Least': `${next}` };
-    answers.push(await service.get(NEWEST, { headers, agent }));
-  });
-  const refused = (): Reply[] => answers.filter(({ text }) => /256 requests wait/.test(text));
-  await until('some are refused', () => refused().length > 0);
-  assert.ok(refused().every(({ status }) => status === 503));
-  assert.is(await post(service, 'fourth'), next);
-  await Promise.all(all);
-  agent.destroy();
-  const others = answers.filter((one) => !refused().includes(one));
-  assert.ok(others.length >= MOST_WAITING, `${others.length}`);
-  // on a slow machine their second may have passed
-  for (const one of others) {
-    if (one.status === 200) assert.is(newestOf(one), 'fourth');
-    else assert.match(one.text, /the last post served is/);
-  }
-  assert.is(newestOf(await ask(`${next}`)), 'fourth');
+  const delta = createDelta({ rows: 1, bytes: 1_000 });
+  const generation = { delta } as Generation;
+  const atLeast = createAtLeast({ generation } as Current);
+  const request = { headers: { 'waypost-at-least': '1' } } as unknown as IncomingMessage;
+  const waiting = Array.from({ length: 256 }, () => atLeast(request));
+  const { status, message } = (await failure(atLeast(request)!)) as HttpError;
+  assert.is(status, 503);
+  assert.match(message, /256 requests wait/);
+  appendToDelta(delta, acceptedOf(scatterNotes(1, 1), 1));
+  await Promise.all(waiting);
+  assert.is(atLeast(request), undefined);
 });
 
 test.run();
