@@ -9,10 +9,10 @@ const OGC = '/ogc/';
 const COLLECTION = `${OGC}collections/points`;
 const ITEMS = `${COLLECTION}/items`;
 
-const notes = scatterNotes(41, 3_200);
-const app = await startNotes(notes.slice(0, 3_000));
+const notes = scatterNotes(41, 1_700);
+const app = await startNotes(notes.slice(0, 1_500));
 /** Notes to post, with ids above those of the snapshot, as the service gives them. */
-const posts = notes.slice(3_000).map((note, i) => ({ ...note, id: 1_000_000 + i }));
+const posts = notes.slice(1_500).map((note, i) => ({ ...note, id: 1_000_000 + i }));
 
 interface Linked {
   readonly links: readonly Link[];
@@ -125,7 +125,7 @@ test('points accepted between pages neither skip nor repeat others', async () =>
   const before = await allItems(app, `${ITEMS}?limit=1000`);
   const extent = await app.get(COLLECTION);
   let pages = 0;
-  const found = await allItems(app, `${ITEMS}?limit=500`, (text) => {
+  const found = await allItems(app, `${ITEMS}?limit=250`, (text) => {
     assert.is(checkCollection(text).numberMatched, before.length + pages * 7);
     pages++;
     app.accept(posts.splice(0, 7));

@@ -173,7 +173,7 @@ function askLazily(port: number, paths: readonly string[]): Line {
 }
 
 test('clients that read late get their own answers, though buffers are reused', async () => {
-  const count = 2_000;
+  const count = 1_000;
   // without an answer cache every answer is written to a reused buffer
   const service = await startNotes(scatterNotes(37, count));
   const wanted = new Map<string, string>();
@@ -186,9 +186,9 @@ test('clients that read late get their own answers, though buffers are reused', 
   const paths = [...wanted.keys()];
   // far more than a socket's buffers hold
   const mixed = (from: number): string[] =>
-    Array.from({ length: 200 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
-  const lazy = [0, 1, 2, 3].map((from) => askLazily(service.port, mixed(from)));
-  const leaving = [4, 5].map((from) => askLazily(service.port, mixed(from)));
+    Array.from({ length: 150 }, (_, i) => paths[(from + 7 * i) % paths.length]!);
+  const lazy = [0, 1].map((from) => askLazily(service.port, mixed(from)));
+  const leaving = [2, 3].map((from) => askLazily(service.port, mixed(from)));
   for (let round = 0; round < 3; round++) {
     const answers = await Promise.all(
       paths.map((path) => service.get(path, { headers: { host: 'a' } })),
@@ -203,7 +203,7 @@ test('clients that read late get their own answers, though buffers are reused', 
     client.socket.resume();
     await once(client.socket, 'close');
     const bodies = client.answer.split(/(?=HTTP\/1\.1 \d{3} )/).map(bodyOf);
-    assert.is(bodies.length, 201);
+    assert.is(bodies.length, 151);
     for (const [i, path] of mixed(from).entries()) {
       assert.ok(bodies[i] === wanted.get(path), `late client ${from}, answer ${i}: ${path}`);
     }
