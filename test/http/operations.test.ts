@@ -1,16 +1,30 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
-import { metricsOf, readyOf } from '../support/operating.js';
+import { createServiceMetrics } from '../../src/http/metrics.js';
+import { PostStats } from '../../src/posts/posts.js';
+import { Cell } from '../../src/reload/current.js';
+import { ReloadStats } from '../../src/reload/stats.js';
+import { startNotes } from '../support/app.js';
+import { markedLines, replaceFile } from '../support/marked.js';
+import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { logged, ROOT } from '../support/service.js';
-import { assert, test, until } from '../support/uvu.js';
+import { assert, makeFile, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
 const VERSION = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).version;
+const MANUAL = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
+const ADMIN = { Authorization: 'Bearer secret' };
+/** Longer than the second after which a process reports its delay. */
+const STOP_MS = 1_100;
+
+const snapshot = makeFile(markedLines(1, 400));
 const plain = await startOwnService();
 const open = await startOwnService([
   ...['--access-log', '100', '--trust-proxy', '--admin-token', 'secret'],
+  ...['--snapshot', snapshot, '--settle', '0'],
 ]);
 
 test('/health/live says that the service lives, /health/ready what it serves', async () => {
@@ -75,9 +89,8 @@ test('names of metrics keep to the rules of Prometheus', async () => {
 });
 
 test('docs/operations.md lists every metric, and no other', async () => {
-  const page = readFileSync(join(ROOT, 'docs/operations.md'), 'utf8');
   const prefix = /^\| `(waypost_\w+)` /gm;
-  const listed = [...page.matchAll(prefix)].map(([, name]) => name!);
+  const listed = [...MANUAL.matchAll(prefix)].map(([, name]) => name!);
   const { types } = await metricsOf(plain);
   const own = [...types.keys()].filter((name) => name.startsWith('waypost_'));
   assert.equal(listed.sort(), own.sort());
@@ -103,10 +116,12 @@ test('a valid request id is kept, any other is replaced', async () => {
 });
 
 test('--access-log logs every request at 100, none at 0, and a share between', async () => {
-  const requests = (service: OwnService) => logged(service, 'request');
+  const requests = (service: Pick<OwnService, 'logs'>) => logged(service, 'request');
   const all = open;
-  const some = await startOwnService(['--access-log', '50']);
-  for (let i = 0; i < 100; i++) await some.get(LIST);
+  const some: Record<string, unknown>[] = [];
+  const logger = pino({}, { write: (line) => some.push(JSON.parse(line)) });
+  const half = await startNotes([], { accessLog: 0.5, logger });
+  for (let i = 0; i < 100; i++) await half.get(LIST);
   for (let i = 0; i < 10; i++) {
     await plain.get(LIST);
     await all.get(LIST, { headers: { 'X-Request-Id': `id-${i}` } });
@@ -115,8 +130,7 @@ test('--access-log logs every request at 100, none at 0, and a share between', a
   const { reqId, method, url, status, seconds } = requests(all)[7]!;
   assert.equal([reqId, method, url, status, typeof seconds], ['id-7', 'GET', LIST, 200, 'number']);
   assert.is(requests(plain).length, 0);
-  await some.stop();
-  const share = requests(some).length;
+  const share = requests({ logs: some }).length;
   assert.ok(share > 15 && share < 85, `${share} of 100`);
 });
 
@@ -141,7 +155,7 @@ test('/admin/reload reloads for clients with the admin token', async () => {
   }
   for (const header of ['Bearer secret', 'token secret']) {
     const done = await post(service, { Authorization: header }, '?accept&wait');
-    assert.equal([done.status, done.json<{ points: number }>().points], [200, 3_000]);
+    assert.equal([done.status, done.json<{ points: number }>().points], [200, 400]);
     assert.is(done.headers['cache-control'], 'no-store');
     assert.is((await post(service, { Authorization: header })).status, 202, 'under way');
   }
@@ -163,6 +177,80 @@ test('a latency counts in the first bucket whose bound it does not exceed', () =
   stats.route('points')(200, 'json', 3_600);
   const { buckets, seconds } = stats.latencies.get('points')!;
   assert.equal([buckets.at(-1), seconds], [1, 3_600]);
+});
+
+test('names of files are told only with the admin token', async () => {
+  const service = open;
+  replaceFile(snapshot, markedLines(2, 30_000));
+  let building: Ready['building'];
+  await until('it is being built', async () => {
+    building = (await readyOf(service)).building;
+    return building !== undefined;
+  });
+  assert.equal([building!.path, Object.keys(building!).length], [undefined, 3]);
+  assert.ok(Math.abs(Date.now() - Date.parse(building!.since)) < 60_000);
+  const asked = await service.get('/admin/reload', { method: 'POST', headers: ADMIN });
+  const told = asked.json<Ready>();
+  assert.equal([asked.status, asked.headers.location], [202, '/health/ready']);
+  assert.equal([told.building!.path, told.building!.since], [snapshot, building!.since]);
+  assert.ok((await metricsOf(service)).value('waypost_building_seconds') >= 0);
+  replaceFile(snapshot, 'garbage\n');
+  await until('it is refused', async () => (await readyOf(service)).stale);
+  const stranger = await readyOf(service);
+  assert.equal([stranger.reason, typeof stranger.since], [undefined, 'string']);
+  assert.not.match(JSON.stringify(stranger), snapshot);
+  const refused = await readyOf(service, ADMIN);
+  assert.match(refused.reason!, snapshot);
+  // docs/operations.md shows an answer with every field
+  const shown = JSON.parse(/^\{"status":"ready".*?\}\}$/ms.exec(MANUAL)![0]) as Ready;
+  assert.equal(Object.keys(shown), [...Object.keys(refused), 'building']);
+  assert.equal(Object.keys(shown.building!), Object.keys(told.building!));
+  for (const address of ['/health/live', '/health/ready', '/metrics']) {
+    const wrong = { headers: { Authorization: 'Bearer wrong' } };
+    assert.is((await service.get(address, wrong)).status, 401, address);
+    assert.is((await service.get(address, { headers: ADMIN })).status, 200, address);
+    assert.is((await service.get(address)).status, 200, address);
+  }
+});
+
+test('frequent requests for metrics share a collection', async () => {
+  let collected = 0;
+  const metrics = createServiceMetrics(
+    new Cell(),
+    new ReloadStats(),
+    { behind: 0 },
+    new PostStats(),
+    { open: 0, oldGenerations: 0, outcomes: {} },
+  );
+  metrics.add(async () => {
+    collected++;
+    return [];
+  });
+  metrics.registry.clear();
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 50 }, metrics.text));
+  await metrics.text();
+  assert.is(collected, 2);
+  assert.ok(performance.now() - began >= 99);
+});
+
+test('an overloaded process turns requests away, but not those for its health', async () => {
+  const service = await startOwnService(['--max-loop-delay', '100ms']);
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  let turned = await service.get(LIST);
+  await until('requests are turned away', async () => {
+    // the delay is measured over a second: the first stop ends one measurement, and the second stop
+    // is all of the next
+    Atomics.wait(nothing, 0, 0, STOP_MS);
+    turned = await service.get(LIST);
+    return turned.status === 503;
+  });
+  assert.is(turned.headers['retry-after'], '1');
+  assert.match(turned.json<{ detail: string }>().detail, /overloaded/);
+  for (const path of ['/health/live', '/health/ready', '/metrics']) {
+    assert.is((await service.get(path)).status, 200, path);
+  }
+  await until('it serves again', async () => (await service.get(LIST)).status === 200);
 });
 
 test.run();
