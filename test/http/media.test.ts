@@ -1,9 +1,10 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { InputError } from '../../src/model/quote.js';
+import { checkMediaFolder } from '../../src/posts/media/folder.js';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { FIXTURE_POINTS, runInThread, SNAPSHOT } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
@@ -143,15 +144,13 @@ test('a file without permission is an error of the service', async () => {
   assert.is(status, process.getuid?.() === 0 ? 200 : 500);
 });
 
-test('an invalid folder of images is refused, and without one there are no images', async () => {
+test('an invalid folder of images is refused', () => {
   for (const [path, what] of [
     [join(home, 'nope'), 'there is no such folder'],
-    [FIXTURE_POINTS, 'it is no folder'],
+    [join(home, 'outside.jpg'), 'it is no folder'],
   ]) {
-    const args = ['serve', '--snapshot', SNAPSHOT, '--media', path!];
-    const { code, stderr } = await runInThread(args);
-    assert.is(code, 1);
-    assert.ok(stderr.includes(`--media ${path}: ${what}. Make it`), stderr);
+    const { message: said } = thrownBy(InputError, () => checkMediaFolder(path!));
+    assert.ok(said.includes(`--media ${path}: ${what}. Make it`), said);
   }
 });
 

@@ -1,3 +1,4 @@
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { renderedLength } from '../../src/formats/record-layout.js';
 import { pointRecords } from '../../src/http/formats/representation.js';
@@ -12,7 +13,6 @@ import { jsonOfPage, shownText } from '../support/documents.js';
 import { generationOf } from '../support/engine.js';
 import { notification } from '../support/native.js';
 import type { Note } from '../support/notes.js';
-import { runInThread, SNAPSHOT } from '../support/service.js';
 import { assert, test } from '../support/uvu.js';
 
 const HOSTILE = [
@@ -156,12 +156,9 @@ test('a single record is always shown', async () => {
   }
 });
 
-test('the bound may not be below the size of a record', async () => {
-  const flags = ['--snapshot', SNAPSHOT, '--max-page-bytes', '255KiB'];
-  const { code, stderr } = await runInThread(['serve', '--port', '0', ...flags]);
-  assert.is(code, 1);
-  assert.match(stderr, '--max-page-bytes');
-  assert.match(stderr, 'Expected 256KiB or more');
+test('the bound may not be below the size of a record', () => {
+  const { parse } = SERVE_SETTINGS.find(({ flag }) => flag.startsWith('--max-page-bytes'))!;
+  assert.throws(() => parse!('255KiB'), /^expected 256KiB or more/);
 });
 
 test('a page of 1,100 of the longest records is refused without copying any', () => {
