@@ -32,8 +32,7 @@ test('an unknown address gets 404', async () => {
 test('the root of the host leads to the list of resources', async () => {
   for (const method of ['GET', 'HEAD']) {
     const { status, headers } = await service.get('/', { method });
-    assert.is(status, 302);
-    assert.is(headers.location, '/rest/');
+    assert.equal([status, headers.location], [302, '/rest/']);
   }
   for (const method of ['POST', 'DELETE', 'OPTIONS']) {
     const reply = await service.get('/', { method });

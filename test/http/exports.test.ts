@@ -1,16 +1,19 @@
-import { type NotesApp, startNotes } from '../support/app.js';
-import { ask, exchange, LIST, listAll } from '../support/client.js';
+import { startNotes } from '../support/app.js';
+import { exchange, LIST, type Listed, listAll } from '../support/client.js';
 import { linesOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, pluck, test } from '../support/uvu.js';
 
 const notes = scatterNotes(23, 1_500);
-const app: NotesApp = await startNotes(notes.slice(0, 1_200));
+const app = await startNotes(notes.slice(0, 1_200));
 app.accept(notes.slice(1_200, 1_300));
 const PATH = '/export/points.ndjson';
 
-const ids = (records: readonly unknown[]): number[] =>
-  records.map((one) => (one as { id: number }).id);
+async function exported(path: string): Promise<Listed[]> {
+  const { status, body } = await app.get(path);
+  assert.is(status, 200, path);
+  return linesOf(body).map((line) => JSON.parse(line));
+}
 
 test('an export has the records of all pages of the list', async () => {
   for (const query of [
@@ -19,24 +22,18 @@ test('an export has the records of all pages of the list', async () => {
     'ordering=-created_at&bbox=-180,-90,180,70&tags=Lighting',
     'ordering=modified_at&polygon=0,0;90,0;90,80;0,80&is_processed=false',
   ]) {
-    const { status, body } = await app.get(`${PATH}?${query}`);
-    assert.is(status, 200, query);
-    assert.equal(
-      linesOf(body).map((line) => JSON.parse(line)),
-      await listAll(app, query),
-      query,
-    );
+    assert.equal(await exported(`${PATH}?${query}`), await listAll(app, query), query);
   }
   for (const query of ['', 'coordinates=60.17,24.94,90000', 'created_by=none&has_image=false']) {
-    const found = linesOf((await app.get(`${PATH}?${query}`)).body).map((line) => JSON.parse(line));
-    assert.equal(ids(found).sort(), ids(await listAll(app, query)).sort(), query);
+    const found = await exported(`${PATH}?${query}`);
+    assert.equal(pluck(found, 'id').sort(), pluck(await listAll(app, query), 'id').sort(), query);
   }
 });
 
 test('pages of a list link to the export of the same points', async () => {
   const query = 'bbox=-180,-90,180,70&fields=id&status=NEW';
   assert.is((await app.get(`${LIST}?${query}`)).headers['link'], undefined);
-  const all = ids(await listAll(app, query)).sort();
+  const all = pluck(await listAll(app, query), 'id').sort();
   for (const page of ['2', 'last']) {
     const { headers } = await app.get(`${LIST}?page=${page}&page_size=5&${query}&format=json`);
     const [, stream] = /^<([^>]+)>; rel="alternate"; type="application\/x-ndjson"$/.exec(
@@ -44,8 +41,7 @@ test('pages of a list link to the export of the same points', async () => {
     )!;
     const { pathname, search } = new URL(stream!);
     assert.is(pathname, PATH);
-    const found = linesOf((await app.get(pathname + search)).body).map((line) => JSON.parse(line));
-    assert.equal(ids(found).sort(), all);
+    assert.equal(pluck(await exported(pathname + search), 'id').sort(), all);
   }
 });
 
@@ -88,13 +84,8 @@ test('bad parameters are refused before anything is sent', async () => {
     assert.ok(key! in json<object>(), query);
     assert.is(headers['content-disposition'], undefined);
   }
-  for (const path of [
-    '/export/points.xml',
-    '/export/points',
-    '/export/',
-    '/export/points.ndjson/',
-  ]) {
-    assert.is((await app.get(path)).status, 404, path);
+  for (const name of ['points.xml', 'points', '', 'points.ndjson/']) {
+    assert.is((await app.get(`/export/${name}`)).status, 404, name);
   }
   const post = await app.get(PATH, { method: 'POST', body: '{}' });
   assert.equal([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS']);
@@ -106,14 +97,8 @@ test('the page of a list links to exports of what it shows', async () => {
   const query = 'bbox=24%2C60%2C25%2C61&ordering=-created_at';
   const { text } = await app.get(`${LIST}?${query}&page_size=2&page=2&format=api`);
   const links = [...text.matchAll(/href="(\/export\/[^"]+)" download/g)].map(([, link]) => link!);
-  assert.equal(
-    links.map((link) => link.split('?')[0]),
-    [
-      ...['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet'].map(
-        (name) => `/export/points.${name}`,
-      ),
-    ],
-  );
+  const names = links.map((link) => /^\/export\/points\.(\w+)\?/.exec(link)?.[1]);
+  assert.equal(names, ['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet']);
   assert.is(links[0], `${PATH}?${query.replace('&', '&amp;')}`);
   assert.is((await app.get(links[5]!.replace('&amp;', '&'))).status, 200);
 });
@@ -131,7 +116,7 @@ test('consecutive exports of a connection are whole, also over HTTP/1.0', async 
     [true, true, false],
   );
   const plain = await exchange(app.port, `GET ${PATH} HTTP/1.0\r\n\r\n`);
-  const { body } = await ask(app.port, PATH);
+  const { body } = await app.get(PATH);
   assert.ok(Buffer.from(plain, 'latin1').subarray(-body.length).equals(body));
 });
 

@@ -101,8 +101,7 @@ testUnless(
     };
     assert.is(await post('first'), 201);
     allow('100', service);
-    assert.is(await postImage(), 503);
-    assert.is(filesIn(media), 0);
+    assert.equal([await postImage(), filesIn(media)], [503, 0]);
     allow('512', service);
     const refused = await Promise.all([post('second'), post('third')]);
     assert.equal(refused, [503, 503]);
@@ -118,8 +117,7 @@ testUnless(
 
     allow('unlimited', service);
     await until('there is room', async () => (await readyOf(service)).posts.accepted);
-    assert.is(await post('fourth'), 201);
-    assert.is(await postImage(), 201);
+    assert.equal([await post('fourth'), await postImage()], [201, 201]);
     assert.equal(await comments(), ['first', 'fourth', 'image']);
     const metrics = await metricsOf(service);
     assert.is(metrics.value('waypost_images_total', { outcome: 'taken' }), 1);

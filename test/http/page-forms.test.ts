@@ -136,8 +136,7 @@ function post(
 test('a form makes a point with an image, and shows it', async () => {
   const comment = '</textarea><script>alert(1)</script>';
   const reply = await post({ lat: '60.1', lon: '24.9', comment, _tags: ' a , ,b",c\\,d' }, {}, PNG);
-  assert.is(reply.status, 201);
-  assert.is(reply.headers['content-type'], 'text/html; charset=utf-8');
+  assert.equal([reply.status, reply.headers['content-type']], [201, 'text/html; charset=utf-8']);
   const point = jsonOfPage<Record<string, unknown>>(reply.text);
   assert.is(point['comment'], comment);
   assert.equal(point['tags'], ['a', 'b"', 'c,d']);

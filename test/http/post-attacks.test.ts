@@ -44,6 +44,10 @@ function sendUnfinished(bytes: Buffer, type: string): Line {
   return line;
 }
 
+function refused(sent: readonly Line[]): number {
+  return sent.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length;
+}
+
 test('the answer to a bad post is small, whatever its size', async () => {
   const place = '"lat":"10.5","lon":"-20.25"';
   const cases: [status: number, body: string, type: string][] = [
@@ -71,9 +75,7 @@ test('unfinished bodies have bounded room, and are ended for bodies of another a
   const before = process.memoryUsage().arrayBuffers;
   const piece = Buffer.from(`{"comment":"${'x'.repeat(255_000)}`);
   const sent = Array.from({ length: 320 }, () => sendUnfinished(piece, JSON_TYPE));
-  const refused = (): number =>
-    sent.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length;
-  await until('there is no more room', () => refused() >= 40);
+  await until('there is no more room', () => refused(sent) >= 40);
   const held = process.memoryUsage().arrayBuffers - before;
   assert.ok(held < 120_000_000, `${held}`);
   const reply = await post('{"lat":"10.5","lon":"-20.25"}', JSON_TYPE);
@@ -84,12 +86,10 @@ test('slow uploads of one address do not stop uploads of another', async () => {
   const slow = Array.from({ length: 80 }, () =>
     sendUnfinished(Buffer.concat([...PLACE, part('image', JPEG, 'slow.jpg')]), FORM),
   );
-  const turnedOut = (): number =>
-    slow.filter(({ answer }) => answer.startsWith('HTTP/1.1 503')).length;
-  await until('there is no more room', () => turnedOut() === 16);
+  await until('there is no more room', () => refused(slow) === 16);
   const reply = await postImage();
   assert.is(reply.status, 201, reply.text);
-  await until('one made room', () => turnedOut() === 17);
+  await until('one made room', () => refused(slow) === 17);
 });
 
 test('a form whose raw JSON is invalid leaves no upload', async () => {

@@ -21,18 +21,13 @@ interface Note {
   readonly image?: string;
 }
 
-function post(
-  file: Buffer,
-  {
-    name = 'photo.jpg',
-    fields = {},
-    headers = {},
-  }: {
-    readonly name?: string;
-    readonly fields?: Readonly<Record<string, string>>;
-    readonly headers?: OutgoingHttpHeaders;
-  } = {},
-): Promise<Reply> {
+interface Given {
+  readonly name?: string;
+  readonly fields?: Readonly<Record<string, string>>;
+  readonly headers?: OutgoingHttpHeaders;
+}
+
+function post(file: Buffer, { name = 'photo.jpg', fields, headers }: Given = {}): Promise<Reply> {
   const body = imageForm({ lat: '10.5', lon: '-20.25', ...fields }, file, name);
   return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
 }
@@ -57,8 +52,7 @@ test('a point has its image at once, upright and without metadata', async () => 
     // asked of both threads
     assert.equal((await service.get(`${LIST}${id}/`)).json(), reply.json());
     const { status, headers, body } = await service.get(image!);
-    assert.is(status, 200);
-    assert.is(headers['content-type'], 'image/jpeg');
+    assert.equal([status, headers['content-type']], [200, 'image/jpeg']);
     assert.not(body.includes(SECRET));
     assert.equal(await coloursOf(body), ['blue', 'red', 'white', 'lime']);
   }

@@ -149,8 +149,7 @@ test('a page is encoded, and charged for', () => {
     const [geojsonCost, geojson] = encode(GEOJSON, pageOf(count));
     assert.is(geojsonCost, cost);
     const { features, links, numberMatched } = checkCollection(geojson);
-    assert.is(features.length, count);
-    assert.is(numberMatched, 9_999);
+    assert.equal([features.length, numberMatched], [count, 9_999]);
     assert.equal(
       links.map(({ rel, href }) => [rel, href]),
       [

@@ -217,8 +217,7 @@ test('other addresses of static files get 404', async () => {
     assert.is((await ask(app.port, path)).status, 404, path);
   }
   const posted = await ask(app.port, url, { method: 'POST' });
-  assert.is(posted.status, 405);
-  assert.is(posted.headers.allow, 'GET, HEAD, OPTIONS');
+  assert.equal([posted.status, posted.headers.allow], [405, 'GET, HEAD, OPTIONS']);
 });
 
 test('all addresses change with any file, and imports of scripts stay unchanged', async () => {
