@@ -125,16 +125,6 @@ test('an unknown id and one that is not a number get 404', async () => {
   }
 });
 
-test('the root names the resources, and they exist', async () => {
-  const links = (await service.get('/rest/')).json<Record<string, string>>();
-  assert.equal(Object.keys(links), ['map_data_points', 'notifications']);
-  for (const link of Object.values(links)) {
-    const { host, pathname } = new URL(link);
-    assert.is(host, `127.0.0.1:${service.port}`);
-    assert.is((await service.get(pathname)).status, 200);
-  }
-});
-
 test('an accepted point is in the GeoJSON of the next request, with the keys that are asked for', async () => {
   const place = { lon: 166.25, lat: -77.5, created: 1.7e15, modified: 1.7e15 };
   service.accept([{ ...place, id: 900_001, comment: 'new "here"', tags: ['ice'] }]);
