@@ -1,4 +1,3 @@
-import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Posting } from '../../src/http/answer/context.js';
 import { Store } from '../../src/posts/store.js';
@@ -14,6 +13,7 @@ import {
 } from '../support/client.js';
 import { makeJournal, newPost } from '../support/journals.js';
 import { FIRST_NOTE } from '../support/kept-posts.js';
+import { markedLines, replaceFile } from '../support/marked.js';
 import { scatterNotes } from '../support/notes.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
@@ -156,19 +156,17 @@ test('every filter lets through what the list shows', async () => {
     queries.map((query) => follow(service.port, `${PATH}?${query}&fields=id`)),
   );
   const first = JSON.parse((await post()).record) as { id: number };
-  const places = [...Array(12).keys()];
-  await Promise.all(
-    places.map((i) =>
-      post({ lat: i - 1, lon: i % 4 === 0 ? 175 : i, tags: ['a', 'b'].slice(i % 3) }),
-    ),
+  const others = Array.from({ length: 12 }, (_, i) =>
+    post({ lat: i - 1, lon: i % 4 === 0 ? 175 : i, tags: ['a', 'b'].slice(i % 3) }),
   );
+  await Promise.all(others);
   const last = await post({ lat: 5, lon: 5, tags: ['a', 'b'] });
   for (const [i, query] of queries.entries()) {
     const stream = streams[i]!;
     const reply = await service.get(`${LIST}?${query}&page_size=1000&page=last&fields=id`);
     assert.is(reply.status, 200, reply.text);
     const ids = reply.json<Envelope>().results.map(({ id }) => Number(id));
-    const wanted = ids.filter((id) => id >= first.id).sort((a, b) => a - b);
+    const wanted = ascending(ids.filter((id) => id >= first.id));
     await until(`${query}: all are there`, () => stream.events.length >= wanted.length);
     const found = stream.events.map(({ data }) => (JSON.parse(data) as { id: number }).id);
     assert.equal(ascending(found), wanted, query);
@@ -205,9 +203,8 @@ test('a stream can be resumed after the service was killed, and ends properly at
   const late = await post();
   const after = await follow(service.port, PATH, before.last);
   await until('the last is there', () => after.last === late.sequence);
-  const sequences = [...before.events, ...after.events].map(({ id }) => id);
-  const wanted = [...early, late].map(({ sequence }) => sequence).sort((a, b) => a - b);
-  assert.equal(sequences, wanted);
+  const wanted = ascending(pluck([...early, late], 'sequence'));
+  assert.equal(pluck([...before.events, ...after.events], 'id'), wanted);
   await service.stop();
   assert.is(after.end, 'whole');
 });
@@ -267,20 +264,14 @@ test('a client that does not read holds little, is cut off, and can resume', asy
   assert.ok(slow.events.length < MANY);
   const rest = await follow(service.port, PATH, slow.last);
   await until('it has the rest', () => slow.events.length + rest.events.length === MANY);
-  const wanted = posted.map(({ sequence }) => sequence).sort((a, b) => a - b);
+  const wanted = ascending(pluck(posted, 'sequence'));
   assert.equal(pluck([...slow.events, ...rest.events], 'id'), wanted);
 });
 
 test('a point that moves to another id misses no stream while others are posted', async () => {
   const snapshot = join(folder, 'points.ndjson');
-  const own = { lat: '1', lon: '2', created_at: '2023-05-01T12:00:00Z' };
   // a snapshot that uses the ids of more and more posts
-  const serve = (largest: number): void => {
-    const ids = Array.from({ length: largest }, (_, i) => i + 1);
-    const lines = ids.map((id) => `${JSON.stringify({ id, ...own })}\n`);
-    writeFileSync(`${snapshot}.new`, lines.join(''));
-    renameSync(`${snapshot}.new`, snapshot);
-  };
+  const serve = (largest: number): void => replaceFile(snapshot, markedLines(0, largest));
   serve(1);
   const files = ['--snapshot', snapshot, '--journal', `${snapshot}.db`];
   service = await startOwnService([...flags, ...files]);
@@ -304,9 +295,8 @@ test('a point that moves to another id misses no stream while others are posted'
   await Promise.all([over, ...Array.from({ length: 4 }, keepPosting)]);
   const { sequence } = await post();
   await until('the last one is there', () => stream.last === sequence);
-  const sequences = pluck(stream.events, 'id');
   const all = Array.from({ length: sequence }, (_, i) => i + 1);
-  assert.equal(sequences, all);
+  assert.equal(pluck(stream.events, 'id'), all);
   for (const { sequence: moved, to } of moves()) {
     const event = stream.events[Number(moved) - 1]!;
     assert.is((JSON.parse(event.data) as { id: number }).id, to);

@@ -1,4 +1,3 @@
-import { renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { createAtLeast } from '../../src/http/answer/at-least.js';
@@ -8,22 +7,14 @@ import { appendToDelta, createDelta } from '../../src/index/delta.js';
 import type { Current, Generation } from '../../src/reload/current.js';
 import { type Envelope, LIST, post, type Reply } from '../support/client.js';
 import { acceptedOf } from '../support/engine.js';
+import { markedLines, replaceFile } from '../support/marked.js';
 import { scatterNotes } from '../support/notes.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 const snapshot = join(makeFolder(), 'points.ndjson');
 
-/** Replaces the snapshot by one of `count` points. */
-function put(count: number): void {
-  const points = Array.from({ length: count }, (_, i) => {
-    return { id: i + 1, lat: '1', lon: '2', created_at: '2024-01-01T00:00:00Z' };
-  });
-  writeFileSync(`${snapshot}.tmp`, points.map((point) => `${JSON.stringify(point)}\n`).join(''));
-  renameSync(`${snapshot}.tmp`, snapshot);
-}
-
-put(320);
+replaceFile(snapshot, markedLines(0, 320));
 const service = await startOwnService(['--snapshot', snapshot, '--settle', '10ms']);
 
 const PATHS = [LIST, `${LIST}7/`, '/rest/notifications/', '/rest/'];
@@ -71,7 +62,7 @@ test('If-Match of an old snapshot gets 412, so that paging clients notice a swap
   const next = first.json<Envelope>().next!.replace(/^http:\/\/[^/]+/, '');
   const following = { headers: { 'If-Match': tag } };
   assert.is((await service.get(next, following)).status, 200);
-  put(300);
+  replaceFile(snapshot, markedLines(0, 300));
   await until('the new snapshot is served', async () => (await snapshotOf(LIST)) !== tag);
   const refused = await service.get(next, following);
   assert.is(refused.status, 412);
