@@ -7,6 +7,7 @@ import { PostStats } from '../../src/posts/posts.js';
 import { Cell } from '../../src/reload/current.js';
 import { ReloadStats } from '../../src/reload/stats.js';
 import { startNotes } from '../support/app.js';
+import type { Reply } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
@@ -135,31 +136,26 @@ test('--access-log logs every request at 100, none at 0, and a share between', a
 });
 
 test('/admin/reload reloads for clients with the admin token', async () => {
-  const post = (
-    service: OwnService,
-    headers: Record<string, string> = {},
-    query = '',
-  ): typeof reply => service.get(`/admin/reload${query}`, { method: 'POST', headers });
-  const reply = plain.get('/health/live');
-  assert.is((await post(plain, { Authorization: 'Bearer ' })).status, 404, 'none without a token');
-  const service = open;
-  for (const header of [
-    ...[undefined, 'Bearer wrong', 'Bearer', 'secret', 'Basic secret', 'Bearer secre'],
-  ]) {
-    const headers: Record<string, string> = header === undefined ? {} : { Authorization: header };
-    const refused = await post(service, headers);
+  const post = (service: OwnService, authorization = '', query = ''): Promise<Reply> => {
+    const headers = authorization === '' ? {} : { authorization };
+    return service.get(`/admin/reload${query}`, { method: 'POST', headers });
+  };
+  assert.is((await post(plain, 'Bearer ')).status, 404, 'none without a token');
+  const wrong = ['', 'Bearer wrong', 'Bearer', 'secret', 'Basic secret', 'Bearer secre'];
+  for (const header of wrong) {
+    const refused = await post(open, header);
     const reason = header === 'Bearer' ? ' header. No credentials provided.' : '.';
     const detail = `Invalid token${reason}`;
     assert.equal([refused.status, refused.json()], [401, { detail }], header);
     assert.is(refused.headers['www-authenticate'], 'Bearer');
   }
   for (const header of ['Bearer secret', 'token secret']) {
-    const done = await post(service, { Authorization: header }, '?accept&wait');
+    const done = await post(open, header, '?accept&wait');
     assert.equal([done.status, done.json<{ points: number }>().points], [200, 400]);
     assert.is(done.headers['cache-control'], 'no-store');
-    assert.is((await post(service, { Authorization: header })).status, 202, 'under way');
+    assert.is((await post(open, header)).status, 202, 'under way');
   }
-  assert.is((await service.get('/admin/reload')).status, 404);
+  assert.is((await open.get('/admin/reload')).status, 404);
 });
 
 test('a latency counts in the first bucket whose bound it does not exceed', () => {

@@ -28,6 +28,12 @@ async function originOf(from: OwnApp, headers: Record<string, string>): Promise<
   return next!.slice(0, -rest.length);
 }
 
+/** Sends a raw target. */
+function raw(from: OwnApp, target: string, host = 'maps.example'): Promise<string> {
+  const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+  return exchange(from.port, head);
+}
+
 test('links begin with the host of the request', async () => {
   const hosts = ['testserver.example', 'a_b.example:8080', '127.0.0.1', '[::1]:99', 'EXAMPLE.org.'];
   for (const host of hosts) assert.is(await originOf(service, { host }), `http://${host}`);
@@ -40,8 +46,7 @@ test('a host that is not valid in a link gets 400', async () => {
   ];
   for (const host of hosts) {
     for (const path of host === '<script>' ? RESOURCES : [LIST]) {
-      const request = `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-      const answer = await exchange(service.port, request);
+      const answer = await raw(service, path, host);
       assert.is(statusOf(answer), 400, `${host} ${path}`);
       assert.match(JSON.parse(bodyOf(answer)).detail, /^The host ".*" must be a host name/);
     }
@@ -73,12 +78,6 @@ test('two Host headers are refused, even when they agree', async () => {
     }
   }
 });
-
-/** Sends a raw target. */
-function raw(from: OwnApp, target: string, host = 'maps.example'): Promise<string> {
-  const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
-  return exchange(from.port, head);
-}
 
 test('a target that names the host counts in place of the Host header', async () => {
   const answer = await raw(service, `http://other.example:8080${LIST}?page_size=1`);
