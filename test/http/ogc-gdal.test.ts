@@ -3,13 +3,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startNotes } from '../support/app.js';
-import { type Envelope, listAll } from '../support/client.js';
+import { type Envelope, type Listed, listAll } from '../support/client.js';
 import { read as readDocument } from '../support/documents.js';
-import { type GdalFeature, readByGdal, withoutGdal } from '../support/gdal.js';
+import { readByGdal, withoutGdal } from '../support/gdal.js';
 import { allItems } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startOwnService } from '../support/own-service.js';
-
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
 
 const run = promisify(execFile);
@@ -29,11 +28,7 @@ const app = await startNotes(notes.slice(0, 1_500));
 app.accept(notes.slice(1_500));
 
 /** The ids that GDAL reads, in order. */
-function read(...options: string[]): Promise<number[]> {
-  return readFrom('', options);
-}
-
-async function readFrom(query: string, options: readonly string[] = []): Promise<number[]> {
+async function read(query: string, ...options: string[]): Promise<number[]> {
   const source = `OAPIF:http://127.0.0.1:${app.port}/ogc${query}`;
   const asked = ['-ro', '-al', '-geom=NO', '-oo', 'PAGE_SIZE=500', ...options, source];
   const { stdout, stderr } = await run('ogrinfo', asked);
@@ -46,15 +41,15 @@ async function items(query: string): Promise<number[]> {
 }
 
 testUnless(missing, 'GDAL reads all features, page by page', async () => {
-  assert.equal(await read(), await items(''));
+  assert.equal(await read(''), await items(''));
 });
 
 testUnless(missing, 'GDAL reads the features of a box and of a time', async () => {
-  const inBox = await read('-spat', '20', '50', '30', '70');
+  const inBox = await read('', '-spat', '20', '50', '30', '70');
   assert.equal(inBox, await items('bbox=20,50,30,70'));
   assert.ok(inBox.length > 10);
   const where = "created_at >= '2021-01-01T00:00:00Z' AND created_at <= '2022-01-01T00:00:00Z'";
-  const inYear = await read('-where', where);
+  const inYear = await read('', '-where', where);
   assert.equal(inYear, await items('datetime=2021-01-01T00:00:00Z/2022-01-01T00:00:00Z'));
   assert.ok(inYear.length > 10);
 });
@@ -63,7 +58,7 @@ testUnless(missing, 'GDAL keeps the filters of its address from page to page', a
   const query = 'is_processed=false&modified_at_after=2020-06-01T00:00:00Z';
   const filtered = await items(query);
   assert.ok(filtered.length > 500, String(filtered.length));
-  assert.equal(await readFrom(`?${query}`), filtered);
+  assert.equal(await read(`?${query}`), filtered);
 });
 
 testUnless(missing, "GDAL's export as GeoJSON loads as the same points", async () => {
@@ -85,19 +80,12 @@ testUnless(missing, "GDAL's export as GeoJSON loads as the same points", async (
   }
 });
 
-function withoutTimes(record: Envelope['results'][number]): object {
+function withoutTimes(record: Listed): object {
   return { ...record, created_at: undefined, modified_at: undefined };
 }
 
 const reason = withoutGdal();
 const folder = makeFolder();
-
-function pointsIn(clusters: readonly GdalFeature[], singles: readonly GdalFeature[]): number {
-  return clusters.reduce(
-    (sum, { properties }) => sum + Number(properties['point_count']),
-    singles.length,
-  );
-}
 
 testUnless(reason, 'GDAL finds every point in the tiles of a zoom', async () => {
   const [, zoom] = / MVT:\S*\/tiles\/(\d+) clusters$/m.exec(readDocument('docs/maps.md'))!;
@@ -106,7 +94,11 @@ testUnless(reason, 'GDAL finds every point in the tiles of a zoom', async () => 
   const clusters = await readByGdal(source, 'clusters', options);
   const singles = await readByGdal(source, 'points', options);
   assert.ok(clusters.length > 10 && singles.length > 10, `${clusters.length}, ${singles.length}`);
-  assert.is(pointsIn(clusters, singles), 3000);
+  const counts = clusters.map(({ properties }) => Number(properties['point_count']));
+  assert.is(
+    counts.reduce((sum, count) => sum + count, singles.length),
+    3000,
+  );
 });
 
 testUnless(
