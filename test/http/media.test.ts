@@ -87,8 +87,8 @@ test('the type follows the name, and an empty image has its headers, too', async
     const { status, headers } = await service.get(`/media/map_data_points/7/${name}`);
     assert.equal([status, headers['content-type']], [200, type], name);
   }
-  const { status, headers } = await service.get('/media/map_data_points/7/empty.jpg');
-  assert.equal([status, headers['content-length']], [200, '0']);
+  const empty = await service.get('/media/map_data_points/7/empty.jpg');
+  assert.equal([empty.status, empty.headers['content-length']], [200, '0']);
 });
 
 test('other methods are refused, with an Allow header', async () => {
@@ -114,10 +114,8 @@ test('there is no listing, no other kind of file, and no way out of the folder',
   for (const name of names) {
     const path = `/media/map_data_points/${name}`;
     // raw: Node's client would normalise the path
-    const answer = await exchange(
-      service.port,
-      `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
-    );
+    const head = `GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
+    const answer = await exchange(service.port, head);
     assert.is(statusOf(answer), 404, path);
     assert.match(answer, /\{"detail":"Not found\."\}$/);
   }

@@ -68,8 +68,7 @@ test('a link carries the same parameters, sorted, with only page changed', () =>
         assert.equal(others(parsed), others(pairs));
         assert.is(last(parsed, 'page'), target);
         const names = parsed.map((pair) => Buffer.from(pair.name));
-        const sorted = [...names].sort(Buffer.compare);
-        assert.equal(names, sorted);
+        assert.equal(names, names.toSorted(Buffer.compare));
       }
     }),
     { numRuns: rounds(2000) },

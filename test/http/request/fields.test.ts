@@ -103,14 +103,8 @@ test('JSON that is too deep or has too many values is not parsed', () => {
 });
 
 test('the error of a body that is not an object names its type', () => {
-  const types: [unknown, string][] = [
-    [[], 'list'],
-    ['x', 'str'],
-    [5, 'int'],
-    [5.5, 'float'],
-    [true, 'bool'],
-  ];
-  for (const [value, type] of types) {
+  const values = { list: [], str: 'x', int: 5, float: 5.5, bool: true };
+  for (const [type, value] of Object.entries(values)) {
     assert.equal(problemsOf(value), {
       non_field_errors: [`Invalid data. Expected a dictionary, but got ${type}.`],
     });
