@@ -47,39 +47,32 @@ export class Log {
   }
 
   #write(line: string): void {
-    let rest: Buffer = Buffer.from(line);
-    if (this.#waiting.length === 0) rest = this.#put(rest);
-    if (rest.length === 0) return;
-    if (this.#waitingBytes + rest.length > MOST_WAITING) {
+    const bytes = Buffer.from(line);
+    if (this.#waitingBytes + bytes.length > MOST_WAITING) {
       this.dropped++;
       return;
     }
-    this.#waiting.push(rest);
-    this.#waitingBytes += rest.length;
-    this.#timer ??= setInterval(() => this.#flush(), RETRY_MS).unref();
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    if (this.#timer === undefined) this.#flush();
   }
 
-  /** Writes as much of a line as the descriptor takes, and returns the rest. */
-  #put(line: Buffer): Buffer {
-    try {
-      return line.subarray(writeSync(this.descriptor, line));
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EAGAIN') return line;
-      this.dropped++;
-      return line.subarray(line.length);
-    }
-  }
-
-  /** Writes the waiting lines; returns whether none is left. */
+  /** Writes the waiting lines, again where some are left. Returns whether none is. */
   #flush(): boolean {
     for (let [first] = this.#waiting; first !== undefined; [first] = this.#waiting) {
-      const rest = this.#put(first);
-      this.#waitingBytes -= first.length - rest.length;
-      if (rest.length > 0) {
-        this.#waiting[0] = rest;
-        return false;
+      let written = first.length;
+      try {
+        written = writeSync(this.descriptor, first);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'EAGAIN') {
+          this.#timer ??= setInterval(() => this.#flush(), RETRY_MS).unref();
+          return false;
+        }
+        this.dropped++;
       }
-      this.#waiting.shift();
+      this.#waitingBytes -= written;
+      if (written === first.length) this.#waiting.shift();
+      else this.#waiting[0] = first.subarray(written);
     }
     clearInterval(this.#timer);
     this.#timer = undefined;
