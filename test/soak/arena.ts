@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryOf, processTree } from '../../bench/support/proc.js';
+import type { Asking } from '../support/client.js';
 import { makeFolder } from '../support/folder.js';
 import { countOf, markedLines, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
@@ -11,7 +12,7 @@ import { startUnheard } from '../support/service.js';
 import { until } from '../support/wait.js';
 
 /** A service to attack: two threads, a watched folder, and a disk too small for its log. */
-export interface Arena {
+export interface Arena extends Asking {
   readonly port: number;
   /** The folder whose newest whole snapshot is served. */
   readonly folder: string;
@@ -27,7 +28,6 @@ export interface Arena {
   /** Resolves once the last good snapshot is served. */
   served(what: string): Promise<void>;
   ready(): Promise<Ready>;
-  metric(pattern: RegExp): Promise<number>;
   /** Empties the log; returns what it held. */
   emptyLog(): string;
   /** What the service wrote to standard error, such as Node's fatal errors. */
@@ -71,6 +71,7 @@ export async function openArena(): Promise<Arena> {
   const ready = (): Promise<Ready> => readyOf(service, { Authorization: `Bearer ${ADMIN}` });
   return {
     port: service.port,
+    get: service.get,
     folder,
     notifications,
     withoutDisk,
@@ -92,10 +93,6 @@ export async function openArena(): Promise<Arena> {
       return until(`${text}: snapshot ${mark} is served`, isServed, PATIENCE_MS);
     },
     ready,
-    async metric(pattern) {
-      const { text } = await service.get('/metrics');
-      return Number(pattern.exec(text)?.[1] ?? Number.NaN);
-    },
     emptyLog() {
       if (withoutDisk !== undefined) return '';
       const text = readFileSync(logPath, 'utf8');

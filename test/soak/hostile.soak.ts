@@ -6,8 +6,7 @@ import type { Attack } from '../../bench/attacks/material.js';
 import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
 import { benchRandom } from '../../bench/places.js';
 import type { Random } from '../../src/cli/generate/random.js';
-import type { LoadResult } from '../support/load.js';
-import { type Load, startLoad } from '../support/load.js';
+import { type Load, type LoadResult, startLoad } from '../support/load.js';
 import { BASE_COUNT, countOf } from '../support/marked.js';
 import { assert, test, until } from '../support/uvu.js';
 import { type Arena, openArena } from './arena.js';
@@ -45,11 +44,9 @@ function shuffled<T>(items: readonly T[], random: Random): T[] {
 
 /** Starts clients that keep their connections, and clients that open one a request. */
 async function startClients(): Promise<void> {
-  const { port } = arena;
-  const kinds = [false, true].map((fresh) =>
-    startLoad({ port, connections: 2, fresh, marked: true, again: true, patienceMs: PATIENCE_MS }),
-  );
-  loads = await Promise.all(kinds);
+  const order = { port: arena.port, connections: 2, marked: true, again: true };
+  const kinds = [false, true].map((fresh) => ({ ...order, fresh, patienceMs: PATIENCE_MS }));
+  loads = await Promise.all(kinds.map(startLoad));
 }
 
 /** Ends the ordinary clients and checks that none had a failure. */
