@@ -1,14 +1,12 @@
 import {
-  closeSync,
+  appendFileSync,
   mkdirSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
-  writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -76,17 +74,16 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   },
 
   'slow writer': async (path, content) => {
-    const fd = openSync(path, 'w');
     const size = Math.ceil(content.length / CHUNKS);
+    writeFileSync(path, '');
     for (let at = 0; at < content.length; ) {
       let end = Math.min(at + size, content.length);
       // half a file must not end at a line's end, like a whole one
       while (end < content.length && content[end - 1] === NEWLINE) end++;
-      writeSync(fd, content.subarray(at, end));
+      appendFileSync(path, content.subarray(at, end));
       at = end;
       await delay(PAUSE_MS);
     }
-    closeSync(fd);
   },
 
   'delete and create': async (path, content) => {
