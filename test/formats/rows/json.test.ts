@@ -14,7 +14,7 @@ const values = (content: string): Promise<unknown[]> => valuesOf(PARSERS.json, c
 test('the records of an array, an envelope and a collection', async () => {
   const odd = [{ a: [{ b: [] }] }, {}, [], [1], 5, 'x', null, true, { results: [1] }];
   assert.equal(await values(JSON.stringify(odd)), odd);
-  assert.equal(await values(JSON.stringify({ next: { results: [1] }, results: odd })), odd);
+  assert.equal(await values(JSON.stringify({ name: { results: [1] }, results: odd })), odd);
   assert.equal(await values('{"x":"results","results":[1],"features":null,"y":[2]}'), [1]);
   assert.equal(await values('[{"a":1,"a":2,"\\u00e9":"\\ud83d\\ude00\\ud800"}]'), [
     { a: 2, é: '😀\ud800' },
@@ -108,7 +108,8 @@ test('what stands beside the records and is too long is refused before it takes 
   // white space between records takes no memory
   assert.is((await rowsOf(PARSERS.json, `[1,${' '.repeat(MAX_RAW_BYTES)}{}]`)).length, 2);
   const type = `{"type":"Feature","geometry":{"type":${deep}}}`;
-  const collection = `{"type":"FeatureCollection","next":${deep},"features":[${type}]}`;
+  const collection = `{"type":"FeatureCollection","name":${deep},"features":[${type}]}`;
+  assert.match(await broken(`{"next":${deep},"results":[]}`), /it has a next page, \[\[/);
   const found = outcomes(await rowsOf(PARSERS.json, collection));
   assert.match(String(found), /must be a Point, got \[\[/);
 });
