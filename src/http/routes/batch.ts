@@ -18,7 +18,7 @@ import { breakOff, Sender } from '../answer/sender.js';
 import { askSlowLane } from '../answer/slow-lane.js';
 import { judge } from '../answer/validators.js';
 import { LINE_FORMAT } from '../formats/json-format.js';
-import type { BodyMemory } from '../formats/representation.js';
+import { type BodyMemory, FRESH_MEMORY } from '../formats/representation.js';
 import { BATCH_PATH } from '../request/addresses.js';
 import { noRoomForBody, parseJson, receiveBody, typeOfBody } from '../request/body.js';
 import { clientOf } from '../request/client.js';
@@ -80,14 +80,20 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     await sender.sendPieces(reply, chunksOf(batch, questions, reply.raw));
   }
 
-  /** The lines of a batch in chunks. */
+  /** The lines of a batch in chunks, whose memory is used again. */
   async function* chunksOf(
     batch: Batch,
     questions: readonly ReadQuestion[],
     response: ServerResponse,
   ): AsyncGenerator<Buffer, void, undefined> {
-    let lines: Buffer[] = [];
-    let bytes = 0;
+    // lines are written where they are sent from; the second half takes the end of a last line
+    const chunk = Buffer.allocUnsafeSlow(2 * CHUNK_BYTES);
+    let filled = 0;
+    const memory: BodyMemory = {
+      take: (bytes) =>
+        bytes > CHUNK_BYTES ? FRESH_MEMORY.take(bytes) : Buffer.from(chunk.buffer, filled, bytes),
+      give: () => {},
+    };
     let until = 0;
     for (const read of questions) {
       if (performance.now() > until) {
@@ -95,16 +101,21 @@ export function addBatch(app: FastifyInstance, context: Context): void {
         until = performance.now() + SLICE_MS;
       }
       if (response.destroyed) return;
-      const line = await lineOf(batch, read);
+      const line = await lineOf(batch, read, memory);
       stats.questions++;
-      lines.push(line);
-      bytes += line.length;
-      if (bytes < CHUNK_BYTES) continue;
-      yield Buffer.concat(lines);
-      lines = [];
-      bytes = 0;
+      if (line.length > CHUNK_BYTES) {
+        yield chunk.subarray(0, filled);
+        yield line;
+        filled = 0;
+        continue;
+      }
+      if (line.buffer !== chunk.buffer) line.copy(chunk, filled);
+      filled += line.length;
+      if (filled <= CHUNK_BYTES) continue;
+      yield chunk.subarray(0, filled);
+      filled = 0;
     }
-    yield Buffer.concat(lines);
+    yield chunk.subarray(0, filled);
   }
 
   addOtherAddress(app, BATCH_PATH, ['POST'], handle);
@@ -125,13 +136,10 @@ function takeRoom({ bodies }: Context, { raw }: FastifyReply, client: string, by
   raw.once('close', () => guest.leave());
 }
 
-/** Small lines share memory: fresh memory is cold. */
-const MEMORY: BodyMemory = { take: Buffer.allocUnsafe, give: () => {} };
-
-/** Makes lines at once or, where that takes too long, by the slow lane. */
+/** Makes lines at once, in the memory given, or, where that takes too long, by the slow lane. */
 function createLineMaker(
   context: Context,
-): (batch: Batch, read: ReadQuestion) => Buffer | Promise<Buffer> {
+): (batch: Batch, read: ReadQuestion, memory: BodyMemory) => Buffer | Promise<Buffer> {
   const view = batchView(context);
   const make = createMake(context, view);
 
@@ -154,14 +162,14 @@ function createLineMaker(
     return made.state.name === state.name ? made.body : (await ask(generation.parts)).body;
   }
 
-  return (batch, read) => {
+  return (batch, read, memory) => {
     let question: Question | undefined;
     try {
       const asked = { origin: '', pairs: read(), path: {}, user: undefined };
       const wanted = view.read(asked);
       const target = BATCH_PATH;
       question = { view: view.name, wanted, asked, target, format: 0, coding: undefined, name: '' };
-      const means = { budget: new Budget(QUESTION_COST), memory: MEMORY };
+      const means = { budget: new Budget(QUESTION_COST), memory };
       return make(question, batch.served, means)!.body;
     } catch (error) {
       if (error !== EXCEEDED) return errorLine(batch, error);
