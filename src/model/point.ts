@@ -118,7 +118,7 @@ export function textBytes(value: string): string {
 }
 
 /** The UTF-8 of a text, a character a byte. */
-function byteText(text: string): string {
+export function byteText(text: string): string {
   return Buffer.byteLength(text) === text.length ? text : Buffer.from(text).toString('latin1');
 }
 

@@ -167,12 +167,18 @@ export function parseLines(lines: string): string[] {
 
 export type PlainStatus = 200 | 201 | 204 | 304;
 
-export type WriteHead = (response: ServerResponse, status: PlainStatus, lines: string) => void;
+export type WriteHead = (
+  response: ServerResponse,
+  status: PlainStatus,
+  lines: string,
+  text?: string,
+) => void;
 
 /**
- * Makes a writer of heads, whose `lines` are not checked. Node's own `writeHead` joins and checks
- * single headers, which takes a tenth of a small answer. It is called for heads of another shape:
- * HTTP 1.0, the last answer of a connection, and a response that is not Node's own.
+ * Makes a writer of heads. `lines` are not checked; `text` is all of the body, a character a byte.
+ * Node's own `writeHead` joins and checks single headers, which takes a tenth of a small answer. It
+ * is called for heads of another shape: HTTP 1.0, the last answer of a connection, and a response
+ * that is not Node's own.
  */
 export function createWriteHead(): WriteHead {
   const canSetText = canSetHead();
@@ -192,13 +198,14 @@ export function createWriteHead(): WriteHead {
     return ending;
   }
 
-  return (response, status, lines) => {
+  return (response, status, lines, text = '') => {
     const { httpVersionMinor } = response.req;
     if (canSetText && response.shouldKeepAlive && httpVersionMinor === 1 && isPlain(response)) {
       response.statusCode = status;
-      setHead(response, starts[status] + lines + endingNow());
+      setHead(response, starts[status] + lines + endingNow() + text);
     } else {
       response.writeHead(status, parseLines(lines));
+      if (text !== '') response.write(text, 'latin1');
     }
   };
 }

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { byteText } from '../../model/point.js';
 import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../model/turns.js';
 import type { Upload } from '../../posts/media/upload.js';
@@ -87,8 +88,9 @@ export function addPosting(
       sendPage(reply, site, subject, `Map data point ${id}`, record, { made });
       return reply;
     }
-    const length = `Content-Length: ${Buffer.byteLength(record)}\r\n`;
-    sender.write(reply, 201, 'none', linesOf(own) + fixedLines + length, record);
+    const body = byteText(record);
+    const lines = `${linesOf(own)}${fixedLines}Content-Length: ${body.length}\r\n`;
+    sender.write(reply, 201, 'none', lines, body);
     return reply;
   }
 
