@@ -135,6 +135,7 @@ test('a command whose reader has left ends quietly', async () => {
   const runs = [
     ['verify', bad],
     ['pack', ROWS, '-'],
+    ['pack', ROWS, join(folder, 'out.waypost')],
     ['generate', '--points', '5', '--out', join(folder, 'five.ndjson')],
   ];
   for (const args of runs) {
@@ -143,7 +144,7 @@ test('a command whose reader has left ends quietly', async () => {
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     assert.equal([code, stderr], [141, ''], args[0]);
   }
-  assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson']);
+  assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
 });
 
 test('a command that is interrupted, or cannot say what it found, leaves nothing and says why', async () => {

@@ -31,9 +31,9 @@ async function check(served: number, lengths: readonly number[]): Promise<void> 
   const random = new Random(SEED, 'point');
   const engine = await engineOf(notes.slice(0, served));
   const delta = deltaOf(notes.slice(served));
-  for (const length of lengths) {
+  for (const [turn, length] of lengths.entries()) {
     const oracle = new Oracle(notes.slice(0, served + length));
-    for (let index = length % EVERY; index < COMBINATIONS; index += EVERY) {
+    for (let index = turn % EVERY; index < COMBINATIONS; index += EVERY) {
       const { filters, ordering: wanted } = randomQuestion(SEED + length, index, notes);
       const isOrdered = wanted !== 'distance' && wanted !== 'id';
       const ordering = isOrdered ? (wanted as TimeOrdering) : undefined;

@@ -1,10 +1,8 @@
 import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../../src/model/quote.js';
-import { checkMediaFolder } from '../../src/posts/media/folder.js';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, makeFolder, test, thrownBy } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
@@ -133,12 +131,12 @@ test('a file without permission is an error of the service', async () => {
   assert.is(status, process.getuid?.() === 0 ? 200 : 500);
 });
 
-test('an invalid folder of images is refused', () => {
+test('an invalid folder of images is refused', async () => {
   for (const [path, what] of [
     [join(home, 'nope'), 'there is no such folder'],
     [join(home, 'outside.jpg'), 'it is no folder'],
   ]) {
-    const { message: said } = thrownBy(InputError, () => checkMediaFolder(path!));
+    const said = await refusal(startOwnService(['--media', path!]));
     assert.ok(said.includes(`--media ${path}: ${what}. Make it`), said);
   }
 });

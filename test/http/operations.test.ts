@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { LATENCY_BOUNDS, RequestStats } from '../../src/http/answer/context.js';
 import { createServiceMetrics } from '../../src/http/metrics.js';
 import { PostStats } from '../../src/posts/posts.js';
@@ -121,7 +122,8 @@ test('--access-log logs every request at 100, none at 0, and a share between', a
   const all = open;
   const some: Record<string, unknown>[] = [];
   const logger = pino({}, { write: (line) => some.push(JSON.parse(line)) });
-  const half = await startNotes([], { accessLog: 0.5, logger });
+  const { parse } = SERVE_SETTINGS.find(({ flag }) => flag.startsWith('--access-log '))!;
+  const half = await startNotes([], { accessLog: Number(parse!('50')), logger });
   for (let i = 0; i < 100; i++) await half.get(LIST);
   for (let i = 0; i < 10; i++) {
     await plain.get(LIST);

@@ -16,7 +16,7 @@ import { blockOf, writeNative } from '../support/native.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
-import { assert, makeFolder, pluck, refusal, test, until } from '../support/uvu.js';
+import { assert, IS_SOAK, makeFolder, pluck, refusal, test, until } from '../support/uvu.js';
 
 const SEED = 91;
 /** So many that a second thread sorts some of them. */
@@ -97,7 +97,7 @@ test('a native file in any order makes the same orders and answers, in tree orde
   await parallel('nearly sorted', [...rest, first!]);
   const engine = new Engine(inOrder);
   // a step that leads to each pair of filters, and to each order
-  for (let index = 0; index < COMBINATIONS; index += 5) {
+  for (let index = 0; index < COMBINATIONS; index += IS_SOAK ? 1 : 5) {
     const question = randomQuestion(SEED, index, many);
     assertQuestion({ engine, oracle }, question, `seed ${SEED}, question ${index}`);
   }
@@ -112,7 +112,7 @@ test('a build of a broken file leaves no thread behind', async () => {
   writeFileSync(path, bytes);
   const threads = (): number => readdirSync('/proc/self/task').length;
   const before = existsSync('/proc/self/task') ? threads() : 0;
-  for (let i = 0; i < 2; i++) {
+  for (let i = 0; i < (IS_SOAK ? 3 : 2); i++) {
     const reader = openNative(path, {})!;
     const error = await buildDataset(reader, { inParallel: true }).then(() => '', String);
     assert.match(error, /broken at byte/);
@@ -155,7 +155,17 @@ function numbersOf(value: object): ArrayBufferView[] {
 }
 
 const BLOCKS_SEED = 51;
-const COUNTS = [...Array(201).keys(), 255, 289, 577, 1000, 2047, 4096, 9001];
+const COUNTS = [
+  ...Array(201).keys(),
+  255,
+  289,
+  577,
+  1000,
+  2047,
+  4096,
+  9001,
+  ...(IS_SOAK ? [70_000] : []),
+];
 
 test('blocks follow each other, are a power of two, about as large, and their boxes are tight', () => {
   for (const count of COUNTS) {

@@ -69,6 +69,7 @@ const SOME = 'bbox=24.94,60.16,24.96,60.18';
 /** The calls of a column in the table of files, which are exported; and how many points they have. */
 async function readingFiles(column: 2 | 3): Promise<{ calls: string[]; count: number }> {
   const count = await countOf(service, SOME);
+  assert.ok(count > 0);
   const rows = [...section(PAGE, 'Files').matchAll(/^\| `(\w+)` +\| (.*?) \| (.*?) \|/gm)];
   assert.is(rows.length, 6);
   for (const [, format] of rows) {

@@ -21,9 +21,9 @@ const delta = deltaOf(notes.slice(2_500));
 async function ask(served: number, lengths: readonly number[]): Promise<void> {
   const engine = await engineOf(notes.slice(0, served));
   const delta = deltaOf(notes.slice(served));
-  for (const length of lengths) {
+  for (const [turn, length] of lengths.entries()) {
     const oracle = new Oracle(notes.slice(0, served + length));
-    for (let index = length % EVERY; index < COMBINATIONS; index += EVERY) {
+    for (let index = turn % EVERY; index < COMBINATIONS; index += EVERY) {
       const question = randomQuestion(SEED + length, index, notes);
       const every = everyHint(question.filters);
       const asked = { engine, oracle, delta, length, hints: every[index % (2 * every.length)] };

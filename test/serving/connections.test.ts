@@ -69,6 +69,23 @@ test('at the limit a new client takes the place of an idle one, not of an active
   assert.ok(cut.idle >= LIMIT - 1, `${cut.idle} gave way`);
 });
 
+test('a client that waits for its answer stays', async () => {
+  const held: (() => void)[] = [];
+  await serve((request, response) => {
+    if (request.url === '/slow') held.push(() => response.end());
+    else response.end();
+  });
+  const [waiting, ...idle] = await fill();
+  waiting!.socket.write(REQUEST.replace('/', '/slow'));
+  await until('the request is there', () => held.length === 1);
+  // all idle connections are closed first
+  for (let i = 0; i < 2 * LIMIT; i++) await getIn(() => {});
+  assert.ok(idle.every(({ isClosed }) => isClosed));
+  assert.is(waiting!.isClosed, false);
+  held[0]!();
+  await until('it is answered', () => answersOf(waiting!) === 2);
+});
+
 test('clients that wait for their answers stay, and do not hide the idle ones', async () => {
   const held: (() => void)[] = [];
   const waiting = 100;

@@ -21,7 +21,10 @@ limitedTest('more connections than file descriptors do not harm the service', as
   // at the limit a request may lose its connection to a new client, and is sent again
   const serves = (mark: number): Promise<void> =>
     until(`snapshot ${mark} is served`, async () => {
-      const reply = await get(`${LIST}?page_size=1`).catch(() => undefined);
+      const reply = await get(`${LIST}?page_size=1`).catch(({ code }: NodeJS.ErrnoException) => {
+        assert.is(code, 'ECONNRESET');
+      });
+      if (reply) assert.is(reply.status, 200);
       return reply?.json<Envelope>().count === countOf(mark);
     });
   await serves(1);

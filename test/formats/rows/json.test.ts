@@ -165,9 +165,10 @@ test('a page of a longer list is told from a whole one', async () => {
       await valuesOf(PARSERS.json, JSON.stringify(content), 50);
       return undefined;
     } catch (error) {
-      return /^is a page of a longer list: (.*); fetch all of it$/.exec(
-        (error as Error).message,
-      )?.[1];
+      const { message } = error as Error;
+      const why = /^is a page of a longer list: (.*); fetch all of it$/.exec(message);
+      assert.ok(why, message);
+      return why![1];
     }
   };
   const next = 'http://x/?page=2';

@@ -131,7 +131,9 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   await fails(/the server answers 500 Internal Server Error$/);
   origin.noChecksum = 500;
   const repair = { noChecksum: 404 };
-  await fails(/\.sha256: the server answers 500/, () => Object.assign(origin, repair));
+  await fails(/points\.ndjson\.sha256: the server answers 500/, () =>
+    Object.assign(origin, repair),
+  );
   await origin.close();
   await fails(/cannot be fetched: connect ECONNREFUSED/, () => {
     origin.content = markedLines(2);
@@ -141,7 +143,7 @@ test('statuses and servers that are gone leave all as it is; what may pass is tr
   assert.is(outcomes.filter((one) => one === 'failed').length, 4);
   origin.content = markedLines(3);
   next.push(...Array(20).fill(origin.sendPart(1_000, true, folder)));
-  await fails(/\.ndjson: the connection broke off at byte \d+ of \d+$/, () => next.splice(0));
+  await fails(/points\.ndjson: the connection broke off at byte \d+ of \d+$/, () => next.splice(0));
   origin.content = markedLines(4);
   next.push(undefined, undefined, status(403));
   await fails(/the server answers 403 Forbidden$/);
