@@ -76,6 +76,22 @@ test('distances of all pairs keep to the sphere, its chords, and the bounds of t
   }
 });
 
+test('known great circles', () => {
+  const half = EARTH_RADIUS * Math.PI;
+  const cases: [Pair, distance: Metres, haversine: number][] = [
+    [[0, 0, 90, 0], half / 2, 0.5],
+    [[0, 0, 0, 90], half / 2, 0.5],
+    [[-180, 0, 77, -90], half / 2, 0.5],
+    [[135, 0, -135, 0], half / 2, 0.5],
+    [[24.94, 60.17, 24.94, 60.17], 0, 0],
+    [[0, 90, 0, -90], half, 1],
+  ];
+  for (const [pair, distance, share] of cases) {
+    assertWithin(greatCircle(...pair), distance - NOISE, distance + NOISE, pair);
+    assertWithin(haversine(...pair), share - 1e-15, share + 1e-15, pair);
+  }
+});
+
 function vector(lon: Degrees, lat: Degrees): number[] {
   const [x, y] = [(lon * Math.PI) / 180, (lat * Math.PI) / 180];
   return [Math.cos(y) * Math.cos(x), Math.cos(y) * Math.sin(x), Math.sin(y)];

@@ -19,6 +19,12 @@ function recordsOf(blocks: readonly PointBlock[]): string {
   return lines.sort().join('\n');
 }
 
+function placesOf(blocks: readonly PointBlock[]): { lon: number; lat: number }[] {
+  return blocks.flatMap(({ lon, lat }) =>
+    Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
+  );
+}
+
 test('sorting keeps all points, in order, in full blocks, which stay the same', () => {
   for (const [count, blockPoints] of [
     [18, 5],
@@ -29,10 +35,7 @@ test('sorting keeps all points, in order, in full blocks, which stay the same', 
     const points = POINTS.slice(0, count);
     const before = blocksOf(points, blockPoints);
     const after = [...sortBlocks(before)];
-    const places = after.flatMap(({ lon, lat }) =>
-      Array.from(lon, (each, i) => ({ lon: each, lat: lat[i]! })),
-    );
-    assert.ok(isKdSorted(places), `${count} points`);
+    assert.ok(isKdSorted(placesOf(after)), `${count} points`);
     assert.ok(recordsOf(after) === recordsOf(before), `${count} points: the same records`);
     assert.is(after.length, Math.ceil(count / MAX_BLOCK_POINTS));
     const divided = [...sortBlocks(blocksOf(points, 3_000))];
@@ -60,6 +63,17 @@ test('none, one and points all in one place need no sorting', () => {
   for (const points of [same.slice(0, 1), same]) {
     assert.equal([...sortBlocks([blockOf(points)])], [sortedBlockOf(points)]);
   }
+});
+
+test("a block ends before its records exceed the format's limit", () => {
+  const long = Array.from({ length: 300 }, (_, i) =>
+    point({ id: i + 1, lon: (i * 77) % 180, lat: i % 90, comment: 'x'.repeat(262_142 - 250) }),
+  );
+  const before = [blockOf(long)];
+  const after = [...sortBlocks(before)];
+  assert.is(after.length, 3);
+  assert.ok(isKdSorted(placesOf(after)));
+  assert.ok(recordsOf(after) === recordsOf(before), 'the same records');
 });
 
 test.run();
