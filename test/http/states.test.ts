@@ -124,7 +124,7 @@ test('a sequence that does not come in a second gets 503, an invalid one 400', a
   }
 });
 
-test('256 requests may wait for a sequence and are answered; more are refused at once', async () => {
+test('256 requests may wait until a sequence comes; more are refused at once', async () => {
   const delta = createDelta({ rows: 1, bytes: 1_000 });
   const generation = { delta } as Generation;
   const atLeast = createAtLeast({ generation } as Current);
