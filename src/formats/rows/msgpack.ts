@@ -114,8 +114,7 @@ function readArrayHeader(bytes: Buffer): [count: number, size: number] {
 
 function readRow(place: number, value: unknown, bytes: Buffer, hasMarks: boolean): Row {
   // the decoder puts a replacement character where text is no UTF-8
-  const json = JSON.stringify(value) ?? '';
-  const replaced = json.split(REPLACEMENT).length - 1;
+  const replaced = countReplacements(value);
   if (replaced > 0 && bytes.toString('latin1').split('\xef\xbf\xbd').length - 1 < replaced) {
     return problemRow(place, 'is not valid UTF-8');
   }
@@ -133,6 +132,25 @@ function withMarks(value: unknown, bytes: Buffer): unknown {
   const fields = value as Record<string, unknown>;
   for (const key in fields) fields[key] = withMarks(fields[key], bytes);
   return value;
+}
+
+function countReplacements(value: unknown): number {
+  if (typeof value === 'string') {
+    return value.includes(REPLACEMENT) ? value.split(REPLACEMENT).length - 1 : 0;
+  }
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const one of value) count += countReplacements(one);
+    return count;
+  }
+  for (const key in value) {
+    const one = (value as Record<string, unknown>)[key];
+    if (key.includes(REPLACEMENT)) count += countReplacements(key);
+    // most values are texts without one, for which a call would cost more than a look
+    if (typeof one !== 'string' || one.includes(REPLACEMENT)) count += countReplacements(one);
+  }
+  return count;
 }
 
 /** Reads seconds of 32 bits, or nanoseconds and seconds of 34 or 64 bits. */

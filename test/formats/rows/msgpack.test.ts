@@ -170,6 +170,14 @@ test('text that is no UTF-8 is a problem of its record', async () => {
   assert.equal(outcomes(rows), ['1: ok', '2: record: is not valid UTF-8', '3: ok']);
 });
 
+test('a value that the decoder reads is read, however deep', async () => {
+  const deep = Buffer.concat([Buffer.from('81a178', 'hex'), Buffer.alloc(2_500, 0x91), pack(1)]);
+  assert.equal(outcomes(await rowsOf(readMsgpack, Buffer.concat([deep, pack({})]))), [
+    '1: ok',
+    '2: ok',
+  ]);
+});
+
 test('a byte order mark that begins a text stays, however the bytes come', async () => {
   const [long, tags] = ['é'.repeat(100), [`\ufeff${'ä'.repeat(60)}`]];
   const records = [
