@@ -124,7 +124,8 @@ testUnless(
     for (const name of ['bytes', 'seconds']) {
       assert.ok(metrics.value(`waypost_image_${name}_total`) > 0, name);
     }
-    assert.is(filesIn(media), 1);
+    // the upload goes after the answer
+    await until('the image is left', () => filesIn(media) === 1);
     await service.stop();
     const again = await startOwnService(flags);
     assert.is((await again.get(AROUND)).json<Envelope>().count, 3);
