@@ -11,7 +11,7 @@ const EVERYWHERE: Box = { west: -180, south: -90, east: 180, north: 90 };
 const ALWAYS: TimeWindow = { after: Number.NEGATIVE_INFINITY, before: Number.POSITIVE_INFINITY };
 
 // nanoseconds a row
-const FRAME_TEST = 6; // four comparisons at most
+const FRAME_TEST = 4; // two comparisons at most
 const WINDOW_TEST = 8; // two comparisons, mispredicted where times are unsorted
 const REGION_TEST = 30; // a polygon or a circle
 
@@ -29,28 +29,14 @@ export function matchDelta(
   to: DeltaRow,
   budget: Budget = new Budget(),
 ): Int32Array {
-  const { coords, createdAt, modifiedAt } = delta;
+  const { coords } = delta;
   const region = regionOf(filters);
-  const { west, south, east, north } = region?.frame ?? EVERYWHERE;
-  const { after: createdFrom, before: createdTo } = filters.createdAt ?? ALWAYS;
-  const { after: modifiedFrom, before: modifiedTo } = filters.modifiedAt ?? ALWAYS;
   const found = new Int32Array(to - from);
   let framed = 0;
-  const listFramed = (first: DeltaRow, last: DeltaRow): void => {
-    let end = framed;
-    for (let row: number = first; row < last; row++) {
-      const lon = coords[2 * row]!;
-      if (lon < west || lon > east) continue;
-      const lat = coords[2 * row + 1]!;
-      if (lat < south || lat > north) continue;
-      if (createdAt[row]! < createdFrom || createdAt[row]! > createdTo) continue;
-      if (modifiedAt[row]! < modifiedFrom || modifiedAt[row]! > modifiedTo) continue;
-      found[end++] = row;
-    }
-    framed = end;
-  };
   const windows = +(filters.createdAt !== undefined) + +(filters.modifiedAt !== undefined);
-  inStretches(budget, from, to, FRAME_TEST + windows * WINDOW_TEST, listFramed);
+  inStretches(budget, from, to, FRAME_TEST + windows * WINDOW_TEST, (first, last) => {
+    framed = listFramed(delta, region?.frame ?? EVERYWHERE, filters, found, framed, first, last);
+  });
 
   const isTested = framed > 0 && haveAttributes(filters);
   const hasAttributes = isTested ? attributeTest(delta, filters) : undefined;
@@ -72,6 +58,34 @@ export function matchDelta(
     (hasAttributes === undefined ? 0 : attributeCost(delta, filters, found[framed - 1]!));
   inStretches(budget, 0, framed, cost, keepMatches, MEASURED_ROWS);
   return found.subarray(0, count);
+}
+
+/**
+ * Writes those of rows `first` to `last - 1` that lie in a frame and in the filters' windows to
+ * `found` from `at` on; returns where they end.
+ */
+function listFramed(
+  { coords, createdAt, modifiedAt }: Delta,
+  { west, south, east, north }: Box,
+  { createdAt: created = ALWAYS, modifiedAt: modified = ALWAYS }: Filters,
+  found: Int32Array,
+  at: number,
+  first: DeltaRow,
+  last: DeltaRow,
+): number {
+  const { after: createdFrom, before: createdTo } = created;
+  const { after: modifiedFrom, before: modifiedTo } = modified;
+  let end = at;
+  for (let row: number = first; row < last; row++) {
+    const lon = coords[2 * row]!;
+    const lat = coords[2 * row + 1]!;
+    // negative outside; of four comparisons, which one says no could not be predicted
+    if ((lon - west) * (east - lon) < 0 || (lat - south) * (north - lat) < 0) continue;
+    if (createdAt[row]! < createdFrom || createdAt[row]! > createdTo) continue;
+    if (modifiedAt[row]! < modifiedFrom || modifiedAt[row]! > modifiedTo) continue;
+    found[end++] = row;
+  }
+  return end;
 }
 
 /** Up to `FEW_TEXTS` texts of a filter are compared one by one, more are looked up. */

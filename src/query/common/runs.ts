@@ -100,9 +100,13 @@ export function findRuns(dataset: Dataset, region: Region, runs: Runs, budget: B
     let cost = (last - firstBlock) * LOOK;
     for (let block = firstBlock; block < last; block++) {
       const at = 4 * block;
-      // four comparisons rule out most blocks
-      if (all[at]! > right || all[at + 2]! < left) continue;
-      if (all[at + 1]! > top || all[at + 3]! < bottom) continue;
+      // four comparisons rule out most blocks; together, which one does need not be predicted
+      const isOutside =
+        Number(all[at]! > right) |
+        Number(all[at + 2]! < left) |
+        Number(all[at + 1]! > top) |
+        Number(all[at + 3]! < bottom);
+      if (isOutside === 1) continue;
       cost += testBlock(at);
       if (cost > most) {
         budget.charge(cost);

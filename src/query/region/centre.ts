@@ -46,12 +46,14 @@ export class Centre {
 /** Radians, 60 km, up to which the first terms of the series are exact. */
 const NEAR = 0.01;
 
+// quotients are constants: six divisions a row would take a third of its time
+
 function sineNear(angle: number): number {
   const square = angle * angle;
-  return angle * (1 - (square / 6) * (1 - (square / 20) * (1 - square / 42)));
+  return angle * (1 - square * (1 / 6) * (1 - square * (1 / 20) * (1 - square * (1 / 42))));
 }
 
 function cosineNear(angle: number): number {
   const square = angle * angle;
-  return 1 - (square / 2) * (1 - (square / 12) * (1 - square / 30));
+  return 1 - square * (1 / 2) * (1 - square * (1 / 12) * (1 - square * (1 / 30)));
 }

@@ -36,7 +36,6 @@ function largeCircleRegion(frame: Box, rim: Rim): Region {
 
   return {
     frame: crosses ? { ...frame, west: -180, east: 180 } : frame,
-    contains,
 
     overlap(boxes, at) {
       // four comparisons rule out most nodes
@@ -56,6 +55,7 @@ function largeCircleRegion(frame: Box, rim: Rim): Region {
       return beyond < -reach ? INSIDE : ACROSS;
     },
 
+    contains,
     collect: collectEach(contains),
     work: () => rim.work,
   };
@@ -133,12 +133,17 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       const meridian = n0 + n1 * dLat;
       const parallel = e0 + (e1 + e2 * dLat) * dLat;
       const square = meridian * dLat * dLat + parallel * dLon * dLon;
-      // written in any case and overwritten: a branch less to mispredict
+      // written in any case and overwritten: no branch is mispredicted
       bounds[end] = row;
       bounds[end + 1] = row + 1;
-      if (square > most) continue;
-      if (pointLon < left || pointLon > right || pointLat < bottom || pointLat > top) continue;
-      if (square < least || rim.holds(coords, row)) end += 2;
+      const isFramed =
+        Number(pointLon >= left) &
+        Number(pointLon <= right) &
+        Number(pointLat >= bottom) &
+        Number(pointLat <= top);
+      const isNearRim = Number(square >= least) & Number(square <= most);
+      if (isNearRim === 0) end += 2 * (isFramed & Number(square < least));
+      else if (isFramed === 1 && rim.holds(coords, row)) end += 2;
     }
     return end;
   };
@@ -146,10 +151,6 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
   const one = new Int32Array(2);
   return {
     frame,
-    collect,
-    work: () => rim.work,
-
-    contains: (coords, row) => collect(coords, row, row + 1, coords, 0, one, 0) > 0,
 
     overlap(boxes, at) {
       const minX = boxes[at]!;
@@ -170,6 +171,10 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
       const isFramed = minX >= west && maxX <= east && minY >= south && maxY <= north;
       return isFramed && farthest < surely ? INSIDE : ACROSS;
     },
+
+    contains: (coords, row) => collect(coords, row, row + 1, coords, 0, one, 0) > 0,
+    collect,
+    work: () => rim.work,
   };
 }
 

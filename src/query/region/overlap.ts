@@ -9,7 +9,8 @@ export const ACROSS = 2;
 
 /**
  * A part of the map. Functions take an array and a place in it, not coordinates: V8 puts a double
- * on the heap to pass it to a function that is not inlined.
+ * on the heap to pass it to a function that is not inlined. Literals have the members in this order:
+ * then they are of one shape to V8, which searches for the members of objects of many shapes.
  */
 export interface Region {
   /** A box around the region; from -180 to 180 where that crosses the antimeridian. */

@@ -50,10 +50,12 @@ function boxRegion(box: Box): Region {
       for (let row = from; row < to; row++) {
         const lon = coords[2 * row]!;
         const lat = coords[2 * row + 1]!;
-        // written in any case and overwritten: a branch less to mispredict
+        // written in any case and overwritten: no branch is mispredicted
         bounds[end] = row;
         bounds[end + 1] = row + 1;
-        end += lon >= left && lon <= right && lat >= bottom && lat <= top ? 2 : 0;
+        const isWithin =
+          Number(lon >= left) & Number(lon <= right) & Number(lat >= bottom) & Number(lat <= top);
+        end += 2 * isWithin;
       }
       return end;
     },
@@ -91,7 +93,6 @@ function pairRegion(
   const each: Pick<Region, 'collect'> = { collect: collectEach(contains) };
   return {
     frame,
-    contains,
 
     overlap(boxes, at) {
       const first = a.overlap(boxes, at);
@@ -100,6 +101,8 @@ function pairRegion(
       const second = b.overlap(boxes, at);
       return second === neutral ? ACROSS : second;
     },
+
+    contains,
 
     collect(coords, from, to, boxes, box, bounds, at) {
       let one = each;
