@@ -54,7 +54,8 @@ export function headBytes(flags: number): number {
 
 /** The bytes of both times, with which a record ends. */
 export function timeBytes(flags: number): number {
-  return flags & SAME_TIMES ? CANONICAL_BYTES : 2 * CANONICAL_BYTES;
+  // half of all records are of either kind: a branch would be mispredicted
+  return (2 - Number((flags & SAME_TIMES) !== 0)) * CANONICAL_BYTES;
 }
 
 /** The bytes of the shortest record: an id of one digit, and a status. */
