@@ -36,7 +36,7 @@ export interface DeltasState extends DeltaSize {
   readonly problem: string | undefined;
 }
 
-/** Each query looks at all rows of a delta, in one go: some 140 µs for a full one. */
+/** Each query looks at all rows of a delta, in one go: some 100 µs for a full one. */
 const CAPACITY: DeltaSize = { rows: 32_768, bytes: 32 * 1024 * 1024 };
 /** Filled to this share a delta is merged at once: the other half has room for what comes then. */
 const MERGE_FILL = 1 / 2;
