@@ -121,28 +121,23 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
 
   const collect: Region['collect'] = (coords, from, to, _boxes, _box, bounds, at) => {
     // a closure's variables would be loaded anew for every row
-    const [lat0, lon0, least, most] = [lat, lon, surely, possibly];
-    const [left, bottom, right, top] = [west, south, east, north];
+    const [lat0, lon0] = [lat, lon];
+    const [middle, width] = [(surely + possibly) / 2, (possibly - surely) / 2];
+    const [mostLat, mostLon] = [reach, (east - west) / 2];
     const [n0, n1, e0, e1, e2] = [north0, north1, east0, east1, east2];
     let end = at;
     for (let row = from; row < to; row++) {
-      const pointLon = coords[2 * row]!;
-      const pointLat = coords[2 * row + 1]!;
-      const dLat = pointLat - lat0;
-      const dLon = pointLon - lon0;
+      const dLon = coords[2 * row]! - lon0;
+      const dLat = coords[2 * row + 1]! - lat0;
       const meridian = n0 + n1 * dLat;
       const parallel = e0 + (e1 + e2 * dLat) * dLat;
       const square = meridian * dLat * dLat + parallel * dLon * dLon;
       // written in any case and overwritten: no branch is mispredicted
       bounds[end] = row;
       bounds[end + 1] = row + 1;
-      const isFramed =
-        Number(pointLon >= left) &
-        Number(pointLon <= right) &
-        Number(pointLat >= bottom) &
-        Number(pointLat <= top);
-      const isNearRim = Number(square >= least) & Number(square <= most);
-      if (isNearRim === 0) end += 2 * (isFramed & Number(square < least));
+      // the metric holds on the frame only
+      const isFramed = Number(Math.abs(dLat) <= mostLat) & Number(Math.abs(dLon) <= mostLon);
+      if (Math.abs(square - middle) > width) end += 2 * (isFramed & Number(square < middle));
       else if (isFramed === 1 && rim.holds(coords, row)) end += 2;
     }
     return end;
