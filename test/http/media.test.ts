@@ -43,7 +43,7 @@ test('an image has headers that make it immutable and run no scripts', async () 
     'accept-ranges': 'bytes',
     'access-control-allow-origin': '*',
     'access-control-expose-headers':
-      'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
+      'Allow, ETag, Link, Location, Retry-After, Waypost-Journal, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
     'cache-control': 'public, max-age=31536000, immutable',
     connection: 'keep-alive',
     'content-length': '100000',

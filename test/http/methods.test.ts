@@ -199,7 +199,7 @@ test('every good answer has the headers that clients and caches need', async () 
       'x-content-type-options': 'nosniff',
       'access-control-allow-origin': '*',
       'access-control-expose-headers':
-        'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
+        'Allow, ETag, Link, Location, Retry-After, Waypost-Journal, Waypost-Sequence, Waypost-Snapshot, X-Request-Id',
       connection: 'keep-alive',
     });
   }

@@ -32,6 +32,7 @@ const OTHERS: readonly (readonly [start: string, name: string])[] = [
   ['\xfd7zXZ', 'xz data; decompress it'],
   ['PARE', 'an encrypted Parquet file; decrypt it'],
   ['SQLite format 3', 'an SQLite database'],
+  ['\x89PNG', 'a PNG image'],
   ['<', 'XML or HTML'],
 ];
 
@@ -65,7 +66,10 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
 export function sniff(head: Uint8Array): SnapshotFormat | undefined {
   const [first = 0, second] = head;
   if (MAGIC.every((byte, index) => head[index] === byte)) return 'native';
-  if (Buffer.from(head.subarray(0, 4)).toString('latin1') === 'PAR1') return 'parquet';
+  const start = Buffer.from(head.subarray(0, 4)).toString('latin1');
+  if (start === 'PAR1') return 'parquet';
+  // as MessagePack a map, whose rest is missing
+  if (start === '\x89PNG') return undefined;
   const isMap = first >> 4 === 0x8 || first === 0xde || first === 0xdf;
   const isArray = first >> 4 === 0x9 || first === 0xdc || first === 0xdd;
   // 0xd4 0x72 begins msgpackr's extension for records

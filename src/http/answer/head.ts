@@ -124,8 +124,10 @@ export function fixedHeaders(
   };
 }
 
-const EXPOSED =
-  'Allow, ETag, Link, Location, Retry-After, Waypost-Sequence, Waypost-Snapshot, X-Request-Id';
+const EXPOSED = [
+  ...['Allow', 'ETag', 'Link', 'Location', 'Retry-After', 'Waypost-Journal', 'Waypost-Sequence'],
+  ...['Waypost-Snapshot', 'X-Request-Id'],
+].join(', ');
 
 /** Headers that let pages of `origin` read the answer, where it is listed or all are (`*`). */
 export function corsHeaders(

@@ -89,6 +89,7 @@ test('a file of another kind is refused by the name of that kind', async () => {
   await says(Buffer.from(POINT, 'utf16le'), /zero bytes, which may be UTF-16/);
   await says(Buffer.from(POINT, 'utf16le').swap16(), /zero bytes, which may be UTF-16/);
   await says('PK\x03\x04\x14', /begins with a ZIP archive or a spreadsheet/);
+  await says(Buffer.from('\x89PNG\r\n', 'latin1'), /begins with a PNG image; accepted are/);
   await says(Buffer.of(0x28, 0xb5, 0x2f, 0xfd), /Zstandard/);
   await says('<?xml version="1.0"?>', /XML or HTML/);
   await says('SQLite format 3\0', /SQLite/);
