@@ -10,6 +10,8 @@ const TURN = 36_000;
 
 interface Ring extends Box {
   readonly places: readonly Place[];
+  /** Whether it crosses the antimeridian, or touches it from an edge that took the short way. */
+  readonly crosses: boolean;
 }
 
 export function textOfRings(rings: readonly WrittenRing[]): string {
@@ -26,8 +28,9 @@ export class PlainPolygon {
 
   constructor(written: readonly WrittenRing[]) {
     this.#rings = written.map(unroll);
-    const isBeyond = this.#rings.some(({ west, east }) => west < -TURN / 2 || east > TURN / 2);
-    this.#turns = isBeyond ? [-3, -2, -1, 0, 1, 2, 3] : [0];
+    const isBeyond = ({ crosses, west, east }: Ring): boolean =>
+      crosses || west < -TURN / 2 || east > TURN / 2;
+    this.#turns = this.#rings.some(isBeyond) ? [-3, -2, -1, 0, 1, 2, 3] : [0];
   }
 
   holds(x: number, y: number): boolean {
@@ -43,16 +46,18 @@ export class PlainPolygon {
 function unroll(ring: WrittenRing): Ring {
   const places: Place[] = [];
   let moved = 0;
+  let crosses = false;
   for (const [x, y] of ring) {
     const last = places.at(-1)?.[0] ?? x;
     while (x + moved - last > TURN / 2 && x + moved - last !== TURN) moved -= TURN;
     while (last - x - moved > TURN / 2 && last - x - moved !== TURN) moved += TURN;
     places.push([x + moved, y]);
+    crosses ||= moved !== 0;
   }
   const lons = places.map(([x]) => x);
   const lats = places.map(([, y]) => y);
   const [west, south] = [Math.min(...lons), Math.min(...lats)];
-  return { places, west, south, east: Math.max(...lons), north: Math.max(...lats) };
+  return { places, crosses, west, south, east: Math.max(...lons), north: Math.max(...lats) };
 }
 
 /** Above 0 where a place lies in a ring, 0 on its edge, below 0 outside. */

@@ -154,11 +154,13 @@ export function parsePolygon(text: string): Polygon | string {
     if (typeof ring === 'string') return ring;
     rings.push(ring);
   }
+  let crosses = false;
   for (const [index, ring] of rings.entries()) {
-    const problem = unroll(ring);
-    if (problem !== undefined) return `${nameOf(index)} ${problem}`;
+    const unrolled = unroll(ring);
+    if (typeof unrolled === 'string') return `${nameOf(index)} ${unrolled}`;
+    crosses ||= unrolled;
   }
-  return place(rings);
+  return place(rings, crosses);
 }
 
 /** The places of a ring, each once, rounded to the decimals that points have. */
@@ -191,20 +193,26 @@ function nameOf(index: number): string {
 
 /**
  * Lets each edge of a ring go the short way round the Earth: one of more than 180 degrees crosses
- * the antimeridian. One of 360 degrees is the edge of a whole world, and stays. Returns what is
- * wrong with the ring.
+ * the antimeridian. One of 360 degrees is the edge of a whole world, and stays. Returns whether the
+ * ring crosses or touches the antimeridian, or what is wrong with it.
  */
-function unroll(ring: Float64Array): string | undefined {
+function unroll(ring: Float64Array): boolean | string {
   let turned = 0;
+  let hasTurned = false;
   for (let i = 2; i < ring.length; i += 2) {
-    turned += shortcut(ring[i]! + turned - ring[i - 2]!);
+    const turn = shortcut(ring[i]! + turned - ring[i - 2]!);
+    turned += turn;
+    hasTurned ||= turn !== 0;
     ring[i]! += turned;
   }
-  if (shortcut(ring[0]! - ring.at(-2)!) !== 0) {
+  const last = ring[0]! - ring.at(-2)!;
+  // a ring of 360 degrees that was written without an edge as long has wound once
+  if (shortcut(last) !== 0 || (Math.abs(last) === TURN && turned !== 0)) {
     return 'goes round a pole; ask for a box, such as bbox=-180,60,180,90';
   }
   const { west, east } = extentOf(ring);
-  return east - west > TURN ? 'spans more than 360 degrees' : undefined;
+  if (east - west > TURN) return 'spans more than 360 degrees';
+  return hasTurned || west < -HALF || east > HALF;
 }
 
 /** The whole turns that make a difference of longitudes the shortest. */
@@ -214,13 +222,11 @@ function shortcut(difference: number): number {
 }
 
 /** Moves rings by whole turns: the outer one begins within ±180, and holes not west of it. */
-function place(rings: readonly Float64Array[]): Polygon {
-  const [outer, ...holes] = rings;
-  const extents = rings.map(extentOf);
-  const crosses = extents.some(({ west, east }) => west < -HALF || east > HALF);
+function place(rings: readonly Float64Array[], crosses: boolean): Polygon {
   if (!crosses) return { rings, crosses };
+  const [outer, ...holes] = rings;
   // the outer ring begins east of -180: its first antimeridian is 180
-  const first = extents[0]!;
+  const first = extentOf(outer!);
   const turn = Math.floor((HALF - first.west) / TURN) * TURN;
   move(outer!, turn);
   const west = first.west + turn;

@@ -152,6 +152,21 @@ test('a polygon across the antimeridian begins within ±180 and continues beyond
     assert.equal(rings(text), fiji, text);
     assert.ok((parsePolygon(text) as { crosses: boolean }).crosses);
   }
+  // one that comes the short way to ±180 has both signs of it, wherever it begins
+  const touching = ['-170,0', '180,0', '180,9', '-170,9'];
+  for (const places of [touching, touching.toReversed()]) {
+    for (let first = 0; first < 4; first++) {
+      const text = [...places.slice(first), ...places.slice(0, first)].join(';');
+      assert.ok((parsePolygon(text) as { crosses: boolean }).crosses, text);
+      assert.equal(
+        rings(text)[0]!
+          .filter((_, i) => i % 2 === 0)
+          .sort(),
+        [180, 180, 190, 190],
+        text,
+      );
+    }
+  }
   // edges at ±180 keep their sign: nothing lies beyond them
   assert.equal(rings('-180,0;180,0;180,90;-180,90'), [[-180, 0, 180, 0, 180, 90, -180, 90]]);
   assert.not((parsePolygon('170,0;180,0;180,9') as { crosses: boolean }).crosses);
@@ -190,6 +205,10 @@ test('the error of a bad polygon has the number of the place', () => {
     ['9,-60;120,-70;-120,-60.5;9,-60', 'the ring goes round a pole'],
     ['0,0;9,0;9,9|0,60;120,60;-120,60;0,60', 'hole 1 goes round a pole'],
     ['0,0;9,0;9,9|0,60;120,60;-120,60', 'hole 1 goes round a pole'],
+    ...['0,60', '120,60', '-120,60', '0,50'].map((_, first, places) => {
+      const text = [...places.slice(first), ...places.slice(0, first)].join(';');
+      return [text, 'the ring goes round a pole'] as const;
+    }),
     ['0,0;120,0;240,0;361,0;240,1;120,1', 'the ring spans more than 360 degrees'],
   ] as const) {
     const polygon = parsePolygon(text);
