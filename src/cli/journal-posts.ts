@@ -12,10 +12,11 @@ import type { SnapshotReader, Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import { acceptedOf, KEPT_MS, standingOf } from '../posts/adopt.js';
+import { acceptedOf, KEPT_MS, requireRemoved, standingOf } from '../posts/adopt.js';
 import { type Post, type Posted, postLine, readPostLine, StoreError } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
+import { keptAfterOf } from '../posts/store.js';
 import { counted } from '../serving/progress.js';
 import { nameOf, type RunOptions, writeOutput } from './arguments.js';
 
@@ -88,7 +89,7 @@ async function readService(
   const name = response.headers.get('Waypost-Journal') ?? '';
   const through = Number(response.headers.get('Waypost-Sequence'));
   const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), 1);
-  return { name, posts, through, nextId };
+  return { name, posts, through, removed: 0, nextId };
 }
 
 /** The name of a journal without the password of a database. */
@@ -202,8 +203,9 @@ export class JournaledPoints {
 
   /** The points of posts that a snapshot with the watermark `had` lacks. */
   #blocks(had: Watermark | undefined): PointBlock[] {
-    const { name, posts, through } = this.#posted;
+    const { name, posts, through, removed } = this.#posted;
     const known = had?.journal === name && had.sequence <= through ? had.sequence : 0;
+    requireRemoved(removed, known);
     const builder = new BlockBuilder();
     let added = 0;
     for (const post of posts) {
@@ -226,6 +228,11 @@ export class JournaledPoints {
       `${counted(added, 'post')} of ${this.#journal} added, ` +
         `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
     );
+    const kept = keptAfterOf({ lastSequence: through }, posts);
+    if (known < kept) {
+      const gone = `posts up to ${kept} may be gone from the journal, once a snapshot had them`;
+      this.summary.push(`${gone}: the one packed must have them, and does not say so`);
+    }
     return builder.take();
   }
 

@@ -49,7 +49,8 @@ export function unwritable(path: string, folder: string, error: unknown): unknow
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || !(error instanceof Error) || !('syscall' in error)) return error;
   const known = REASONS[code];
-  const reason = known === undefined ? message : `${known} ${folder}`;
+  // the folder above is not what a path that names a folder lacks
+  const reason = known === undefined ? message : `${known} ${path.endsWith('/') ? path : folder}`;
   return new InputError(`${path}: cannot be written: ${reason}`, { cause: error });
 }
 

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
-import { version } from '../model/quote.js';
+import { quote, version } from '../model/quote.js';
 import { type JournalReader, postLine, readAll } from '../posts/journal.js';
 import type { Posts } from '../posts/posts.js';
 import type { Tokens } from '../posts/tokens/file.js';
@@ -9,9 +9,9 @@ import { createKeptState } from './answer/at-least.js';
 import type { Context } from './answer/context.js';
 import type { SlowLane } from './answer/question.js';
 import { isAdmin, userOf } from './request/client.js';
-import { NotFound, unauthorized } from './request/http-error.js';
+import { HttpError, NotFound, unauthorized } from './request/http-error.js';
 import { parseAfter } from './request/list-parameters.js';
-import { parametersOf } from './request/query-string.js';
+import { last, parametersOf } from './request/query-string.js';
 
 /** What the main thread does for web servers, which read points themselves. */
 export type Service = Readonly<Posts & JournalReader & SlowLane & ForOperators>;
@@ -128,6 +128,10 @@ function hasAdmins({ table }: Tokens, adminToken: string | undefined): boolean {
   return adminToken !== undefined || [...table.values()].some(({ isAdmin }) => isAdmin);
 }
 
+/** Whether a flag is set: by its name alone, too. Throws a 400 HttpError for any other value. */
 function flagOf(target: string, name: string): boolean {
-  return parametersOf(target).some((pair) => pair.name === name && pair.value !== 'false');
+  const value = last(parametersOf(target), name);
+  if (value === undefined || value === 'false') return false;
+  if (value === '' || value === 'true') return true;
+  throw new HttpError(400, { [name]: [`Got ${quote(value)}. Expected true or false.`] });
 }

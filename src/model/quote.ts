@@ -45,6 +45,7 @@ export function show(value: unknown): string {
 function preview(value: unknown, room: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room));
   if (typeof value !== 'object' || value === null) return String(value);
+  if (ArrayBuffer.isView(value)) return `${value.byteLength} bytes that are no text`;
   const isList = Array.isArray(value);
   let text = isList ? '[' : '{';
   for (const key in value) {

@@ -54,7 +54,8 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
   const fraction = sixDigits(fields[7]);
   const micros = (local - offset) * 1e6 + Number(fraction);
   if (!Number.isSafeInteger(micros)) {
-    return `must lie between the years 1684 and 2255, where microseconds are exact, got ${quote(text)}`;
+    const rule = 'must lie between 1684-07-29 and 2255-06-05, where microseconds are exact';
+    return `${rule}, got ${quote(text)}`;
   }
   if (own === undefined) {
     const shown = certain ?? zone!.offsetOf(micros / 1e6);

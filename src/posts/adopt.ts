@@ -180,6 +180,14 @@ function parsed(sequence: number, record: string): unknown {
   }
 }
 
+/** Throws an InputError where posts are gone that a snapshot with this watermark may lack. */
+export function requireRemoved(removed: number, watermark: number): void {
+  if (watermark >= removed) return;
+  const gone = `posts up to ${removed} were removed from the journal`;
+  const has = `the snapshot says that it has those up to ${watermark}`;
+  throw new InputError(`${gone}, and ${has}: take one with a later watermark`);
+}
+
 /**
  * The sequence up to which the snapshot has all posts of this journal. Throws an InputError where
  * posts are gone that it may lack.
@@ -189,11 +197,7 @@ function watermarkOf({ report }: DatasetParts, { journal, logger }: Adopter): nu
   const { name, lastSequence, removed } = journal.state;
   const isOwn = watermark?.journal === name && watermark.sequence <= lastSequence;
   const through = isOwn ? watermark.sequence : 0;
-  if (through < removed) {
-    const gone = `posts up to ${removed} were removed from the journal`;
-    const has = `the snapshot says that it has those up to ${through}`;
-    throw new InputError(`${gone}, and ${has}: take one with a later watermark`);
-  }
+  requireRemoved(removed, through);
   if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
   return through;

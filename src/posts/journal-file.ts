@@ -131,7 +131,7 @@ export function readJournal(path: string, after: number): Posted {
   const read = (db: Database): Posted => {
     db.check();
     const { name, lastSequence: through, nextId } = db.head;
-    return { name, posts: [...db.postsBehind(after)], through, nextId };
+    return { name, posts: [...db.postsBehind(after)], through, removed: 0, nextId };
   };
   return withDatabase(path, read, false);
 }

@@ -151,6 +151,8 @@ export interface Posted {
   readonly posts: readonly Post[];
   /** Every post up to this sequence is among them, or was pruned; 0 where there was none yet. */
   readonly through: number;
+  /** Posts up to this sequence were removed by hand. */
+  readonly removed: number;
   /** Above every id that a post has or had. */
   readonly nextId: number;
 }

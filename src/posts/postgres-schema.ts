@@ -143,13 +143,13 @@ interface Pruned {
 /** Reads the posts behind a sequence. Throws an InputError that does not tell the password. */
 export function readDatabase(address: string, after: number): Promise<Posted> {
   return withLink(address, async (link) => {
-    const { name, lastSequence, leastId } = await readHead(link);
+    const { name, lastSequence, leastId, pruned: removed } = await readHead(link);
     const posts: Post[] = [];
     const read = (last: number, limit: number): Promise<readonly Post[]> =>
       readRows(link, last, lastSequence, limit);
     for await (const some of readAll({ read }, after)) posts.push(...some);
     const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), leastId);
-    return { name, posts, through: lastSequence, nextId };
+    return { name, posts, through: lastSequence, removed, nextId };
   });
 }
 
@@ -167,6 +167,9 @@ export function pruneDatabase(address: string, through: number, before: number):
   });
 }
 
+/** PostgreSQL's code for a table that is not there. */
+const NO_TABLE = '42P01';
+
 async function withLink<T>(address: string, work: (link: Link) => Promise<T>): Promise<T> {
   const database = parseDatabaseAddress(address);
   let link: Link | undefined;
@@ -174,7 +177,9 @@ async function withLink<T>(address: string, work: (link: Link) => Promise<T>): P
     link = await connect(database, 0);
     return await work(link);
   } catch (error) {
-    throw new InputError(`${database.name}: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = code === NO_TABLE ? 'there is no journal: see docs/fleet.md' : message;
+    throw new InputError(`${database.name}: ${reason}`);
   } finally {
     link?.close();
   }

@@ -286,7 +286,10 @@ export class Store {
 }
 
 /** All posts behind this sequence are kept. */
-function keptAfterOf({ lastSequence }: Head, posts: readonly Post[]): number {
+export function keptAfterOf(
+  { lastSequence }: Pick<Head, 'lastSequence'>,
+  posts: readonly Post[],
+): number {
   let kept = lastSequence;
   for (let i = posts.length - 1; posts[i]?.sequence === kept; i--) kept--;
   return kept;

@@ -158,6 +158,9 @@ test('/admin/reload reloads for clients with the admin token', async () => {
     assert.is((await post(open, header)).status, 202, 'under way');
   }
   assert.is((await open.get('/admin/reload')).status, 404);
+  const odd = await post(open, 'Bearer secret', '?accept=no&wait');
+  assert.equal([odd.status, odd.json()], [400, { accept: ['Got "no". Expected true or false.'] }]);
+  assert.is((await post(open, 'Bearer secret', '?accept=false&wait=true')).status, 200);
 });
 
 test('a latency counts in the first bucket whose bound it does not exceed', () => {

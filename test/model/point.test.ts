@@ -135,6 +135,8 @@ test('a value too odd to be shown is still refused', () => {
   for (let i = 0; i < 100_000; i++) deep = [deep];
   assert.equal(problems({ comment: deep }), [`comment: must be text, got ${'['.repeat(60)}…`]);
   assert.equal(problems({ status: 12n }), ['status: must be text, got 12']);
+  const bytes = [Buffer.from('abc'), 'status: must be text, got 3 bytes that are no text'] as const;
+  assert.equal(problems({ status: bytes[0] }), [bytes[1]]);
   assert.ok(problems({ image: ['x'.repeat(1e6)] })[0]!.length < 120);
 });
 

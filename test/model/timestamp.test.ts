@@ -67,8 +67,8 @@ test('everything else is refused with the reason', () => {
   const offset = 'the UTC offset must have 00 to 23 hours and 00 to 59 minutes, got';
   refuses('2023-05-01T12:00+24:00', new RegExp(`^${offset} 24:00$`));
   refuses('2023-05-01T12:00+02:60', new RegExp(`^${offset} 02:60$`));
-  refuses('1600-05-01T12:00Z', /between the years 1684 and 2255/);
-  refuses('9999-12-31T23:59:59Z', /between the years 1684 and 2255/);
+  refuses('1600-05-01T12:00Z', /between 1684-07-29 and 2255-06-05/);
+  refuses('9999-12-31T23:59:59Z', /between 1684-07-29 and 2255-06-05/);
   assert.ok((parseTimestamp('x'.repeat(1e6)) as string).length < 200);
 });
 

@@ -105,6 +105,7 @@ fleet.check(
   'posts that all snapshots hold are pruned, and others then refused',
   async (address) => {
     const path = snapshot();
+    assert.match(await refusal(pruneJournal(address, {})), 'there is no journal');
     const first = await fleet.start(path, address);
     for (const key of ['a', 'b', 'c']) await post(first, key);
     const packed = join(makeFolder(), 'notes.waypost');
@@ -132,5 +133,7 @@ fleet.check(
     assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
     const lacking = await refusal(startInstance(path, address));
     assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
+    const packing = packSnapshot(path, packed, { journal: address, print });
+    assert.match(await refusal(packing), 'posts up to 2 were removed from the journal');
   },
 );

@@ -219,9 +219,14 @@ function place(bytes: Uint8Array): Place | Unreadable {
   const view = viewOf(bytes);
   const isLittle = bytes[0] === 1;
   const type = bytes.length < 5 ? 0 : view.getUint32(1, isLittle);
-  const from = (type & 0x2000_0000) === 0 ? 5 : 9;
+  const hasSrid = (type & 0x2000_0000) !== 0;
+  const from = hasSrid ? 9 : 5;
   if ((type & 0x0fff_ffff) % 1000 !== 1 || bytes.length < from + 16) {
     return new Unreadable(`must be a point, got WKB of type ${type & 0x0fff_ffff}`);
+  }
+  const srid = hasSrid ? view.getUint32(5, isLittle) : 0;
+  if (srid !== 0 && srid !== 4326) {
+    return new Unreadable(`must be of CRS84 or EPSG:4326, got the SRID ${srid}`);
   }
   return { lon: view.getFloat64(from, isLittle), lat: view.getFloat64(from + 8, isLittle) };
 }

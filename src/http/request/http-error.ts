@@ -90,7 +90,6 @@ export const credentialsMissing = (): HttpError =>
   unauthorized('Authentication credentials were not provided.', 'Token');
 
 export function keyReused(): HttpError {
-  const why = 'was used for another point in the last 24 hours';
-  const detail = `The Idempotency-Key ${why}. Expected the same body again, or another key.`;
-  return new HttpError(422, { detail });
+  const why = 'The Idempotency-Key was used for another point';
+  return new HttpError(422, { detail: `${why}. Expected the same body again, or another key.` });
 }

@@ -15,8 +15,8 @@ export const MAX_POSTED_BYTES: number = 64 * 1024;
 const MAX_TAGS = 100;
 /** Messages of one field; of those beyond only the number is told. */
 const MAX_MESSAGES = 10;
-/** Bytes that the service adds to a record: id, times, user and the path of an image. */
-const ROOM_FOR_THE_REST = 1_024;
+/** Bytes that the service may add: 15 digits of the id, 30 for a user, 110 for an image. */
+const ROOM_FOR_THE_REST = 160;
 /** In the place of the time that the service sets. */
 const STAND_IN_TIME = '2000-01-01T00:00:00.000000+00:00';
 

@@ -220,6 +220,7 @@ test('what cannot be decoded, or never ends, breaks the file, with its place', a
     [twoInOne, /^byte 6: nothing may follow the array of 1 values$/],
     [Buffer.of(0x90, 0xc0), /byte 1: nothing may follow the array of 0/],
     [after('81a161d40100'), /^broken in record 2, at byte 7: /],
+    [after('81c4026964c0'), /^broken in record 2, at byte 7: a key is no text$/],
     [after('8180c0'), /^broken in record 2, at byte 7: /],
     [Buffer.alloc(200_000, 0x91), /^broken in record|cut short/],
     // refused before it takes memory

@@ -117,6 +117,8 @@ test('what is wrong in a value is told by its record, what is wrong in a column 
   );
   const id = column({ name: 'id', type: 'INT64' }, (_, row) => 2n ** 53n + BigInt(row));
   const geometry = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => Buffer.of(1, 2, 0, 0, 0));
+  const ofSrid = Buffer.concat([Buffer.from('0101000020fb0b0000', 'hex'), wkb(2, 1).subarray(5)]);
+  const far = column({ name: 'geometry', type: 'BYTE_ARRAY' }, () => ofSrid);
   const crsOf = (authority: string, code: unknown) => ({ id: { authority, code } });
   const isGeometry = { place: 'geometry' } as const;
   const cases: [shape: ParquetShape, reason: RegExp][] = [
@@ -131,6 +133,10 @@ test('what is wrong in a value is told by its record, what is wrong in a column 
     [
       { ...isGeometry, others: { geometry } },
       /record 1: geometry: must be a point, got WKB of type 2/,
+    ],
+    [
+      { ...isGeometry, others: { geometry: far } },
+      /record 1: geometry: must be of CRS84 or EPSG:4326, got the SRID 3067/,
     ],
     [{ without: ['lat', 'created_at'] }, /^FILE: must have columns .* it lacks lat, created_at$/],
     [

@@ -5,7 +5,10 @@ import {
   typeOfBody,
 } from '../../../src/http/request/body.js';
 import { HttpError } from '../../../src/http/request/http-error.js';
-import { readDraft } from '../../../src/http/request/post-fields.js';
+import { MAX_POSTED_BYTES, readDraft } from '../../../src/http/request/post-fields.js';
+import { type Draft, renderPoint } from '../../../src/model/point.js';
+import { parseTimestamp, type Timestamp } from '../../../src/model/timestamp.js';
+import { IMAGES_PATH, safeName } from '../../../src/posts/media/folder.js';
 import { assert, test, thrownBy } from '../../support/uvu.js';
 
 const PLACE = { lat: '60.1', lon: 24.9 };
@@ -63,7 +66,7 @@ test('each wrong field is named with its error', () => {
     [{ image: 'x.jpg' }, 'image', /^The submitted data was not a file\./],
     [{ comment: 'x'.repeat(262_142) }, 'comment', /^The record would have \d+ bytes as JSON/],
     [{ comment: '\u0001'.repeat(100_000) }, 'comment', /^The record would have \d+ bytes as JSON/],
-    [{ comment: 'x'.repeat(64_700) }, 'comment', /^The record would have \d+ bytes as JSON/],
+    [{ comment: 'x'.repeat(65_183) }, 'comment', /^The record would have \d+ bytes as JSON/],
     [{ tags: Array(101).fill('x') }, 'tags', 'Expected at most 100 items, but got 101.'],
   ];
   for (const [given, field, text] of cases) {
@@ -77,6 +80,18 @@ test('each wrong field is named with its error', () => {
     lon: required,
     tags: ['Item 1: Not a valid string.', 'Item 2: This field may not be blank.'],
   });
+});
+
+test('a record has at most 64 KiB with all that the service adds to it', () => {
+  const draft = draftOf({ ...PLACE, comment: 'x'.repeat(65_182) }) as Draft;
+  const most = Number.MAX_SAFE_INTEGER;
+  const time = parseTimestamp('2024-01-01T00:00:00Z') as Timestamp;
+  const name = safeName('i'.repeat(99), 'd'.repeat(64), 'jpg');
+  const added = { id: most, createdBy: most, image: `${IMAGES_PATH}${most}/${name}` };
+  const times = { createdAt: time, modifiedAt: time };
+  const record = renderPoint({ ...draft, ...added, ...times, status: 'NEW', isProcessed: false });
+  const { length } = record;
+  assert.ok(length <= MAX_POSTED_BYTES && length > MAX_POSTED_BYTES - 20, `${length} bytes`);
 });
 
 test('a field with many errors lists some, and the number of the rest', () => {
