@@ -119,6 +119,8 @@ function encodeCsv(keys: readonly RecordKey[] = RECORD_KEYS): FileEncoder {
         } else if (FREE_TEXTS.has(key)) end = writeText(record, from, to, target, end);
         else end = copyBytes(record, from, to, target, end);
       }
+      // readers take a blank line for no record
+      if (end === at) end = writeQuoted('', target, end);
       target[end] = LINE_FEED;
       return end + 1;
     },

@@ -30,6 +30,18 @@ test('an export has the records of all pages of the list', async () => {
   }
 });
 
+test('a record of CSV without values is no blank line', async () => {
+  for (const key of ['tags', 'created_by', 'image']) {
+    const records = await exported(`${PATH}?fields=${key}`);
+    const { body } = await app.get(`/export/points.csv?fields=${key}`);
+    const [header, ...lines] = body.toString().trimEnd().split('\n');
+    assert.equal([header, lines.length], [key, records.length]);
+    const empty = lines.filter((line) => line === '""').length;
+    assert.is(empty, records.filter((record) => Object.keys(record).length === 0).length, key);
+    assert.ok(empty > 100 && !lines.includes(''), key);
+  }
+});
+
 test('pages of a list link to the export of the same points', async () => {
   const query = 'bbox=-180,-90,180,70&fields=id&status=NEW';
   assert.is((await app.get(`${LIST}?${query}`)).headers['link'], undefined);
