@@ -205,9 +205,8 @@ function unroll(ring: Float64Array): boolean | string {
     hasTurned ||= turn !== 0;
     ring[i]! += turned;
   }
-  const last = ring[0]! - ring.at(-2)!;
-  // a ring of 360 degrees that was written without an edge as long has wound once
-  if (shortcut(last) !== 0 || (Math.abs(last) === TURN && turned !== 0)) {
+  // the last edge, as it was written, must lead back to where the ring began
+  if (turned + shortcut(ring[0]! + turned - ring.at(-2)!) !== 0) {
     return 'goes round a pole; ask for a box, such as bbox=-180,60,180,90';
   }
   const { west, east } = extentOf(ring);

@@ -74,6 +74,42 @@ test('random polygons hold what the plain test says', async () => {
   compare(await gridEngine(2, 9_000), 2, rounds(200));
 });
 
+test('a ring holds the same wherever it begins and whichever way it goes', () => {
+  const places: number[] = [];
+  for (let lon = -180; lon <= 180; lon += 10) {
+    for (let lat = -90; lat <= 90; lat += 10) places.push(lon, lat);
+  }
+  const coords = Float64Array.from(places);
+  const heldBy = (ring: readonly string[]): string => {
+    const polygon = parsePolygon(ring.join(';'));
+    if (typeof polygon === 'string') return polygon;
+    const region = regionOf({ polygon })!;
+    return Array.from({ length: coords.length / 2 }, (_, row) =>
+      region.contains(coords, row) ? '#' : '.',
+    ).join('');
+  };
+  const random = new Random(5, 'point');
+  const seen = { refused: 0, across: 0 };
+  for (let i = 0; i < rounds(5_000); i++) {
+    // wide steps, so that many edges have 180 or 360 degrees and many places lie at ±180
+    const step = random.pick([10, 30, 60, 90]);
+    const ring = Array.from({ length: 3 + random.int(5) }, () => {
+      const [lon, lat] = [random.int(360 / step + 1), random.int(180 / step + 1)];
+      return `${lon * step - 180},${lat * step - 90}`;
+    });
+    const held = heldBy(ring);
+    if (held.includes('ring')) seen.refused++;
+    else if ((parsePolygon(ring.join(';')) as Polygon).crosses) seen.across++;
+    for (const way of [ring, ring.toReversed()]) {
+      for (let first = 0; first < ring.length; first++) {
+        const turned = [...way.slice(first), ...way.slice(0, first)];
+        assert.is(heldBy(turned), held, `${ring.join(';')} as ${turned.join(';')}`);
+      }
+    }
+  }
+  assert.ok(seen.refused > 100 && seen.across > 100, JSON.stringify(seen));
+});
+
 test('a place on a long edge is inside, and one next to it is not, to the last decimal', () => {
   // the edge leads through a place every 7 × 3 units, from one end of the world to the other
   const steps = 2_571_428_570;
