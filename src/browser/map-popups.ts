@@ -1,4 +1,4 @@
-import type { MapGeoJSONFeature, Map as MapLibre, PointLike } from 'maplibre-gl';
+import type { MapGeoJSONFeature, Map as MapLibre, PointLike, Popup } from 'maplibre-gl';
 import { OPENABLE, type PageRecord } from './map-layers.js';
 import type { Place } from './shapes.js';
 
@@ -19,6 +19,8 @@ const MOST = 10;
 /** Zoom levels that the map goes closer to a cluster. */
 const CLOSER = 2;
 const MAX_ZOOM = 20;
+/** Metres around a cluster at {@link MAX_ZOOM} that hold all of its points. */
+const AROUND = 8;
 
 /** Makes the function that opens what lies at a pixel of the map, points in a popup. */
 export function createOpener(
@@ -33,13 +35,21 @@ export function createOpener(
     ];
     const hit = map.queryRenderedFeatures(area, { layers: [...OPENABLE] });
     const points = distinct(hit.filter(({ layer }) => layer.id !== 'clusters'));
-    if (points.length > 0) {
+    const cluster = hit.find(({ layer }) => layer.id === 'clusters');
+    const isDeepest = map.getZoom() > MAX_ZOOM - 0.1;
+    if (points.length > 0 || (cluster !== undefined && isDeepest)) {
       const content = document.createElement('div');
       content.className = 'map-popup';
       for (const point of points.slice(0, MOST)) content.append(entry(point, facts));
       if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
-      popup.setLngLat(placeOf(points[0]!)).setDOMContent(content).addTo(map);
+      popup
+        .setLngLat(placeOf(points[0] ?? cluster!))
+        .setDOMContent(content)
+        .addTo(map);
+      if (cluster !== undefined) {
+        content.append(isDeepest ? linkTo(cluster) : button(cluster, () => goTo(cluster, popup)));
+      }
       popup.getElement().addEventListener('keydown', ({ key }) => {
         if (key === 'Escape') popup.remove();
       });
@@ -50,11 +60,14 @@ export function createOpener(
       });
       return;
     }
-    const [cluster] = hit;
-    if (cluster === undefined) return;
+    if (cluster !== undefined) goTo(cluster);
+  };
+
+  function goTo(cluster: MapGeoJSONFeature, popup?: Popup): void {
+    popup?.remove();
     const zoom = Math.min(MAX_ZOOM, Math.floor(map.getZoom()) + CLOSER);
     map.easeTo({ center: placeOf(cluster), zoom });
-  };
+  }
 }
 
 /** The features without those that show the same again, in another layer, tile or world. */
@@ -76,8 +89,8 @@ function entry({ properties }: MapGeoJSONFeature, { records, hasImages }: PopupF
   link.href = `${id}/`;
   const heading = element('h3');
   heading.append(link);
-  const created = record?.created_at.slice(0, 16) ?? timeOf(properties['created_at']);
-  const about = `${record?.status ?? properties['status']} · ${created.replace('T', ' ')}`;
+  const created = timeText(record?.created_at ?? properties['created_at']);
+  const about = `${record?.status ?? properties['status']} · ${created}`;
   const article = element('article');
   article.append(heading, element('p', about));
   if (record === undefined) return article;
@@ -104,8 +117,33 @@ function tagList(tags: readonly string[]): HTMLElement {
   return paragraph;
 }
 
-function timeOf(seconds: unknown): string {
-  return typeof seconds === 'number' ? new Date(1000 * seconds).toISOString().slice(0, 16) : '';
+/** A record's time, or a tile's seconds since 1970, to the minute and with its offset. */
+function timeText(time: unknown): string {
+  const text =
+    typeof time === 'number' ? new Date(1000 * time).toISOString().replace('Z', '+00:00') : time;
+  if (typeof text !== 'string') return '';
+  return `${text.slice(0, 10)} ${text.slice(11, 16)} ${text.slice(-6)}`;
+}
+
+/** A button that goes closer to a cluster, on which points of the page lie. */
+function button({ properties }: MapGeoJSONFeature, goCloser: () => void): HTMLElement {
+  const made = element('button', `Go closer to ${properties['point_count']} points`);
+  made.type = 'button';
+  made.addEventListener('click', goCloser);
+  return made;
+}
+
+/** A link to the list of a cluster's points: those of one place never come apart on the map. */
+function linkTo(cluster: MapGeoJSONFeature): HTMLElement {
+  const [lon, lat] = placeOf(cluster);
+  const paragraph = element('p');
+  const link = element('a', `${cluster.properties['point_count']} points around here`);
+  const query = new URLSearchParams(location.search);
+  query.delete('page');
+  query.set('coordinates', `${lat.toFixed(7)},${lon.toFixed(7)},${AROUND}`);
+  link.href = `?${query}`;
+  paragraph.append(link);
+  return paragraph;
 }
 
 function placeOf({ geometry }: MapGeoJSONFeature): Place {

@@ -106,10 +106,20 @@ async function makeMap(place: HTMLElement): Promise<void> {
       for (const [name, text] of Object.entries(shapes)) fieldOf(form, name)!.value = text;
       texts = textsOf(form);
       keepView(map, texts);
+      // what keeps the form from being sent must be seen
+      const folded = form?.closest('details');
+      if (folded && !form!.checkValidity()) folded.open = true;
       form?.requestSubmit();
     },
   });
   form?.addEventListener('input', () => showShapes(map, shapesOf(form)));
+  // fields have their old values after the event
+  form?.addEventListener('reset', () => {
+    setTimeout(() => {
+      texts = textsOf(form);
+      showShapes(map, shapesOf(form));
+    });
+  });
   map.on('idle', () => keepView(map, texts));
 }
 

@@ -16,14 +16,24 @@ function offerPickers(field: HTMLInputElement): void {
   date.type = 'date';
   time.type = 'time';
   time.ariaLabel = `${field.labels?.[0]?.textContent}, time`;
-  if (field.value !== '') {
+  const before = field.value;
+  // a time that is left as it was keeps its seconds, which the picker does not show
+  const [, seconds = ''] = SECONDS.exec(before) ?? [];
+  if (before !== '') {
     const shown = localText(at);
-    [date.value, time.value] = [shown.slice(0, 10), shown.slice(11, 16)];
+    [date.defaultValue, time.defaultValue] = [shown.slice(0, 10), shown.slice(11, 16)];
   }
   const write = (): void => {
-    const whole = time.value || (field.name.endsWith('_before') ? END_OF_DAY : '00:00:00');
+    const isKept = time.value !== '' && time.value === time.defaultValue;
+    const given = isKept ? time.value + seconds : time.value;
+    const whole = given || (field.name.endsWith('_before') ? END_OF_DAY : '00:00:00');
     field.value = date.value === '' ? '' : withOffset(`${date.value}T${whole}`);
   };
+  // it becomes hidden: browsers reset only what is not
+  field.form?.addEventListener('reset', () => {
+    field.value = before;
+    date.required = false;
+  });
   for (const picker of [date, time]) picker.addEventListener('input', write);
   // a time alone is no instant: the browser asks for its date
   time.addEventListener('input', () => {
@@ -37,6 +47,7 @@ function offerPickers(field: HTMLInputElement): void {
 
 /** Until a date alone means until its end. */
 const END_OF_DAY = '23:59:59.999999';
+const SECONDS = /[T ]\d\d:\d\d(:[\d.]+)/;
 const HAS_OFFSET = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
 
 /** An instant on the clocks of this browser, with the offset that they have then. */
@@ -55,10 +66,22 @@ function localText(at: Date): string {
 /** Offers the values of a list behind each comma of a field, too. */
 function offerBehindCommas(field: HTMLInputElement): void {
   const values = [...(field.list?.querySelectorAll('option') ?? [])].map(({ value }) => value);
-  field.addEventListener('input', () => {
-    const typed = field.value.slice(0, field.value.lastIndexOf(',') + 1);
+  const offer = (): void => {
+    // up to the last comma that no backslash makes part of a value
+    const [typed = ''] = /^(?:.*[^\\])?,/.exec(field.value) ?? [];
     field.list?.replaceChildren(...values.map((value) => new Option('', typed + value)));
-  });
+  };
+  field.addEventListener('input', offer);
+  // two fields may share a list
+  field.addEventListener('focus', offer);
+}
+
+/** Gives the form of each visit a name of its own; a page that is gone back to keeps its. */
+function nameVisit(field: HTMLInputElement): void {
+  const visit: string =
+    history.state?.visit ?? crypto.getRandomValues(new Uint32Array(4)).join('-');
+  history.replaceState({ ...history.state, visit }, '');
+  field.value += ` ${visit}`;
 }
 
 /** Puts the name of an image in the place of one that is not there. */
@@ -98,5 +121,13 @@ for (const field of document.querySelectorAll<HTMLInputElement>('input[list]')) 
   offerBehindCommas(field);
 }
 for (const image of document.querySelectorAll('img')) nameMissing(image);
+for (const field of document.querySelectorAll<HTMLInputElement>('input[name="_page"]')) {
+  nameVisit(field);
+}
+// a page out of the browser's cache has what was typed before it was left, and filters by less
+addEventListener('pageshow', ({ persisted }) => {
+  if (!persisted) return;
+  for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) form.reset();
+});
 const viewer = document.getElementById('viewer');
 if (viewer !== null) view(viewer);

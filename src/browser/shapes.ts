@@ -28,8 +28,10 @@ export function outlineOf(name: ShapeName, text: string): Outline | undefined {
 /** The text of a box by two corners, a circle by centre and rim, a polygon by its corners. */
 export function textOf(name: ShapeName, places: readonly Place[]): string {
   const [first, second] = places as readonly [Place, Place];
-  if (name === 'polygon')
-    return places.map(([lon, lat]) => `${degrees(wrap(lon))},${degrees(lat)}`).join(';');
+  if (name === 'polygon') {
+    const corners = places.flatMap((place, at) => stepsTo(place, places.at(at - 1)!));
+    return corners.map(([lon, lat]) => `${degrees(wrap(lon))},${degrees(lat)}`).join(';');
+  }
   if (name === 'coordinates') {
     const radius = Math.max(1, Math.round(metresBetween(first, second)));
     return `${degrees(first[1])},${degrees(wrap(first[0]))},${radius}`;
@@ -40,6 +42,18 @@ export function textOf(name: ShapeName, places: readonly Place[]): string {
   // the whole world may fall short of it by rounding
   const [from, to] = degrees(right - left) >= 360 ? [-180, 180] : [wrap(left), wrap(right)];
   return [from, bottom, to, top].map(degrees).join(',');
+}
+
+/** Degrees that an edge of a polygon may have: one of 180 would go the other way round. */
+const LONGEST_EDGE = 170;
+
+/** The way to a place, with stops where it is long. */
+function stepsTo([lon, lat]: Place, [lonBefore, latBefore]: Place): Place[] {
+  const steps = Math.max(1, Math.ceil(Math.abs(lon - lonBefore) / LONGEST_EDGE));
+  return Array.from({ length: steps }, (_, step): Place => {
+    const rest = 1 - (step + 1) / steps;
+    return [lon - (lon - lonBefore) * rest, lat - (lat - latBefore) * rest];
+  });
 }
 
 /** How far apart two places are on a sphere, which is near enough for what a pointer draws. */

@@ -26,10 +26,10 @@ export function sentence(reason: string): string {
   return `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
 }
 
-export function cut(text: string): string {
-  if (text.length <= MOST_SHOWN) return text;
+export function cut(text: string, most: number = MOST_SHOWN): string {
+  if (text.length <= most) return text;
   // no half of a character
-  return `${text.slice(0, MOST_SHOWN).replace(/[\ud800-\udbff]$/, '')}…`;
+  return `${text.slice(0, most).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 
 /** Text with parts of a stranger's file, for a terminal: control characters become U+FFFD. */

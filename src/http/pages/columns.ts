@@ -1,3 +1,4 @@
+import { cut } from '../../model/quote.js';
 import { isObject, type JsonObject } from '../../model/units.js';
 import { POINTS_PATH } from '../request/addresses.js';
 import { type Html, html, type KeyLink, NOTHING } from './html.js';
@@ -79,8 +80,7 @@ function thumbnail(image: unknown, { prefix }: Site): Html {
 function text(value: unknown): Html {
   if (value === undefined || value === null || value === '') return NOTHING;
   const whole = typeof value === 'object' ? JSON.stringify(value) : String(value);
-  if (whole.length <= MOST_SHOWN) return html`<bdi>${whole}</bdi>`;
-  return html`<bdi>${whole.slice(0, MOST_SHOWN)}…</bdi>`;
+  return html`<bdi>${cut(whole, MOST_SHOWN)}</bdi>`;
 }
 
 function list(values: unknown): Html {
