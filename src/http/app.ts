@@ -185,6 +185,8 @@ function createHttpServer(
     requireHostHeader: false,
   };
   const server = createServer(options, createGate(handle, cut));
+  // Node would leave out headers behind the thousandth, a key or a token, too; the size bounds them
+  server.maxHeadersCount = 0;
   // for a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);

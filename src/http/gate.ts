@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { responseOf, stopParsing } from './answer/node-internals.js';
+import { closeQueued, responseOf, stopParsing } from './answer/node-internals.js';
 import type { CutCounts } from './limits.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -15,7 +15,9 @@ const FAIR_SHARE = 16;
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
-  /** Requests that are being worked on, or whose answers the system has not taken yet. */
+  /** What is worked on, or what the system has not taken yet, behind the first of the line. */
+  readonly begun: Set<ServerResponse>;
+  /** All that is so. */
   unanswered: number;
   isReady: boolean;
   isHeld: boolean;
@@ -37,7 +39,8 @@ export function createGate(
   let allWaiting = 0;
 
   function open(socket: Socket, first: ServerResponse): Line {
-    const line: Line = { socket, waiting: [], unanswered: 1, isReady: false, isHeld: false };
+    const begun = new Set<ServerResponse>();
+    const line: Line = { socket, waiting: [], begun, unanswered: 1, isReady: false, isHeld: false };
     lines.set(socket, line);
     // Node resumes a connection whenever it is done with one of its requests
     socket.on('resume', () => {
@@ -47,6 +50,7 @@ export function createGate(
       lines.delete(socket);
       allWaiting -= line.waiting.length;
       line.waiting.length = 0;
+      for (const response of begun) closeQueued(response);
     });
     first.once('close', () => finish(line));
     return line;
@@ -65,7 +69,11 @@ export function createGate(
     const { request, response } = line.waiting.shift()!;
     allWaiting--;
     line.unanswered++;
-    response.once('close', () => finish(line));
+    line.begun.add(response);
+    response.once('close', () => {
+      line.begun.delete(response);
+      finish(line);
+    });
     // the rest of a body must be read; no other request can stand in front of it
     if (!request.complete) letGo(line);
     handle(request, response);

@@ -48,6 +48,27 @@ const pathsOf = ({ begun }: { readonly begun: readonly Begun[] }): string[] =>
 
 const answersOf = ({ answer }: Line): number => answer.split('HTTP/1.1 200').length - 1;
 
+test('all that was begun for a connection is closed with it, in its turn or not', async () => {
+  for (const end of ['reset', 'closed'] as const) {
+    const gated = await startGated();
+    const line = await gated.connect();
+    line.socket.write(requests('a', 3));
+    await until('two are begun', () => gated.begun.length === 2);
+    const closed = gated.begun.map(({ response }) => once(response, 'close'));
+    if (end === 'reset') line.socket.resetAndDestroy();
+    else line.socket.destroy();
+    // nothing is read from a connection with a line: only a write tells that the client has gone
+    const { response } = gated.begun[0]!;
+    await until('a write fails', () => response.destroyed || !response.write('more'));
+    await Promise.all(closed);
+    assert.ok(
+      gated.begun.every(({ response }) => response.destroyed),
+      end,
+    );
+    assert.is(gated.begun.length, 2, 'the third never begins');
+  }
+});
+
 test('of the requests in one packet two are handled at once, the next when one is answered', async () => {
   const gated = await startGated();
   const line = await gated.connect();

@@ -46,10 +46,13 @@ const LONG_VALUES: Readonly<Record<string, readonly [status: number, bytes: stri
   'Accept of blanks': [406, head(ONE, `Accept: ${' '.repeat(15_000)}/\r\n`)],
   'Authorization of blanks': [401, head(ONE, `Authorization: Token ${' '.repeat(15_000)}x y\r\n`)],
   '600 tokens': [401, head(ONE, 'Authorization: Token a\r\n'.repeat(600))],
-  // newer versions of Node refuse more than 1,000
-  '990 headers': [
+  '1,500 headers': [
     200,
-    head(ONE, Array.from({ length: 990 }, (_, i) => `${i.toString(36)}:\r\n`).join('')),
+    head(ONE, Array.from({ length: 1_500 }, (_, i) => `${i.toString(36)}:\r\n`).join('')),
+  ],
+  'a token behind 1,500 headers': [
+    401,
+    head(ONE, `${'a:\r\n'.repeat(1_500)}Authorization: Token a\r\n`),
   ],
   'a range of 3,000 parts': [200, head(ONE, `Range: bytes=${'0-1,'.repeat(3_000)}0-1\r\n`)],
   'a page of twelve digits': [404, head(`${LIST}?page=999999999999`)],

@@ -11,6 +11,7 @@ import { linesOf } from '../support/engine.js';
 import { markedRecords } from '../support/marked.js';
 import { blockOf, point, writeNative } from '../support/native.js';
 import { startOwnService } from '../support/own-service.js';
+import { dial } from '../support/sockets.js';
 import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
 // more bytes than sockets hold, so that the reader decides how far an export gets
@@ -86,6 +87,16 @@ test('a reader that leaves frees its place; beyond the bound there is 503', asyn
   const [left, whole] = [await metric(total('left')), await metric(total('whole'))];
   assert.ok(left >= 1 && left + whole === MOST * rounds + 1, `${left} left, ${whole} whole`);
   assert.is((await service.get(`${PATH}?bbox=24,60,25,61`)).status, 200);
+});
+
+test('a client that leaves frees the places of exports whose turn had not come', async () => {
+  const one = `GET ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const { socket } = dial(service.port);
+  socket.pause();
+  socket.write(one + one);
+  await until('both are begun', async () => (await metric('waypost_exports')) === 2);
+  socket.resetAndDestroy();
+  await until('none is under way', async () => (await metric('waypost_exports')) === 0);
 });
 
 test('a compressed export decompresses to the plain one', async () => {
