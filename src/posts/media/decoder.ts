@@ -2,7 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Turns } from '../../model/turns.js';
-import { type Ending, MediaUnavailable } from './folder.js';
+import { type Ending, ImagesCrowded, MediaUnavailable } from './folder.js';
 
 export interface DecodeJob {
   readonly input: string;
@@ -109,14 +109,14 @@ export class ImageTurns {
     }
     const own = this.#waiting.of(address);
     if (own >= this.#limits.maxOfAddress && own < this.#waiting.size) {
-      throw new MediaUnavailable('too many images of this address are waiting');
+      throw new ImagesCrowded('too many images of this address are waiting');
     }
     await new Promise<void>((resolve, reject) => {
       const tell: Tell = (reason) => {
         clearTimeout(timer);
         if (reason === undefined) return resolve();
         this.#waiting.drop((one) => one === tell);
-        reject(new MediaUnavailable(reason));
+        reject(new ImagesCrowded(reason));
       };
       const timer = setTimeout(tell, this.#limits.maxWaitMs, 'images wait too long');
       const other = this.#waiting.add(address, tell);

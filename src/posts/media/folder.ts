@@ -14,6 +14,9 @@ export class MediaUnavailable extends Error {
   override readonly name = 'MediaUnavailable';
 }
 
+/** Too many images of clients wait, who are told: nothing that operators have to look at. */
+export class ImagesCrowded extends MediaUnavailable {}
+
 /** Turns an error of the system, whose text may name files, into one that clients may see. */
 export function asUnavailable(error: unknown): unknown {
   if (error instanceof MediaUnavailable || !(error instanceof Error)) return error;

@@ -3,7 +3,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import type { Decoder } from './decoder.js';
-import { asUnavailable, IMAGES_PATH, type ImageStore, safeName } from './folder.js';
+import { asUnavailable, IMAGES_PATH, type ImageStore, ImagesCrowded, safeName } from './folder.js';
 import type { ImageStats, Upload } from './upload.js';
 
 /** An image that was made anew, on stable storage, and belongs to no point yet. */
@@ -114,7 +114,9 @@ export class Media {
   }
 
   #unavailable(error: unknown): unknown {
-    this.#options.logger.error({ err: error }, 'an image could not be taken');
+    if (!(error instanceof ImagesCrowded)) {
+      this.#options.logger.error({ err: error }, 'an image could not be taken');
+    }
     return asUnavailable(error);
   }
 }
