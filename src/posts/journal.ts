@@ -242,6 +242,11 @@ export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
 }
 
+/** Nothing was stored: meanwhile another instance loaded a snapshot that may use the post's id. */
+export class IdTaken extends Error {
+  override readonly name = 'IdTaken';
+}
+
 export type StoreFault =
   /** Another process owns it. */
   | 'locked'

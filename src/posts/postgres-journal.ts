@@ -3,6 +3,7 @@ import {
   type Appended,
   Batches,
   type BatchTold,
+  IdTaken,
   type JournalOptions,
   type JournalState,
   JournalUnavailable,
@@ -220,6 +221,8 @@ class DatabaseJournal implements SharedJournal {
     const rows = await this.#session.insist<PostRow>(APPEND, [newName(), givenOf(posts)], deadline);
     onFlush?.((performance.now() - began) / 1000);
     const appended = appendedOf(posts, rows);
+    // the rest of the block is as old
+    if (appended.some((one) => one instanceof IdTaken)) this.#ids = { next: 0, end: 0 };
     this.#session.ring();
     const last = Math.max(0, ...rows.map(({ sequence }) => sequence));
     const told = this.#follower.until(last, deadline - performance.now());
@@ -241,8 +244,9 @@ class DatabaseJournal implements SharedJournal {
   /** Begins a branch after a loss, so that names of states differ: one instance does. */
   async #beginBranch(link: Link): Promise<void> {
     const { branch, head } = this.#follower;
-    if (branch !== head.branch) return;
-    await link.write('UPDATE waypost.state SET branch = branch + 1 WHERE branch = $1', [branch]);
+    // a loss may have taken the branch of an earlier one
+    if (head.branch > branch) return;
+    await link.write('UPDATE waypost.state SET branch = $1 + 1 WHERE branch <= $1', [branch]);
     await this.#lookAlone(link);
   }
 

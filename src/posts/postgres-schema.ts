@@ -3,7 +3,7 @@ import type { Sql } from 'postgres';
 import { InputError, readAsset } from '../model/quote.js';
 import {
   type Appended,
-  JournalUnavailable,
+  IdTaken,
   type NewPost,
   type Post,
   type Posted,
@@ -123,7 +123,7 @@ export function appendedOf(
     const sequence = byId.get(id);
     if (key !== undefined && sequence !== undefined) byKey.set(key.name, { ...post, sequence });
     const found = sequence ?? (key && byKey.get(key.name));
-    return found ?? new JournalUnavailable('a new snapshot uses the id of the point');
+    return found ?? new IdTaken('a new snapshot may use the id of the point');
   });
 }
 

@@ -5,6 +5,7 @@ import type { Microseconds } from '../model/units.js';
 import type { Deltas, DeltasState } from '../reload/deltas.js';
 import { Durations } from '../reload/stats.js';
 import {
+  IdTaken,
   isShared,
   type JournalState,
   JournalUnavailable,
@@ -89,6 +90,7 @@ export class PostWriter implements Posts {
       reply = await this.#check(request);
     } catch (error) {
       if (error instanceof MediaUnavailable) reply = unavailable(error.message);
+      else if (error instanceof IdTaken) reply = unavailable(error.message);
       else if (error instanceof JournalUnavailable) reply = unavailable(`${error.message}${AGAIN}`);
       else throw error;
     }
@@ -134,7 +136,11 @@ export class PostWriter implements Posts {
       if (isShared(journal)) release();
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
-      const reply = await this.#append(request, draft, id, address);
+      const reply = await this.#append(request, draft, id, address).catch(async (error) => {
+        // the address of an image has the id
+        if (!(error instanceof IdTaken) || address !== undefined) throw error;
+        return this.#append(request, draft, await journal.takeId(), undefined);
+      });
       isRefused = reply.kind !== 'accepted';
       return reply;
     } finally {

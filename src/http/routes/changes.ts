@@ -79,7 +79,7 @@ export function createChangesHandler(
       ...fixed,
       'Content-Type': format.mediaType,
       'Cache-Control': 'no-store',
-      'Waypost-Journal': state.name,
+      'Waypost-Journal': state.line,
       'Waypost-Sequence': String(isEvents ? after : Math.max(after, served)),
       // a proxy that buffers whole answers would buffer this one for ever
       'X-Accel-Buffering': 'no',
@@ -174,6 +174,7 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
     form: StreamForm,
     response: ServerResponse,
   ): AsyncGenerator<Uint8Array, void, undefined> {
+    const line = current.generation.parts.journal;
     let cursor = start.after;
     let beatsAt = 0;
     while (cursor < start.through && !closing() && !response.destroyed) {
@@ -183,7 +184,10 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
         beatsAt = performance.now() + beatMs;
       }
       await takeTurn('');
-      const delta = current.generation.delta!;
+      const { parts, delta: served } = current.generation;
+      // other posts may have the sequences that lost ones had
+      if (parts.journal !== line) throw new Error('The journal has lost posts.');
+      const delta = served!;
       const found: Found =
         cursor < delta.base
           ? await ofJournal(cursor, start, form)
