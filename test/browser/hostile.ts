@@ -26,6 +26,12 @@ pageTest('hostile records show as text, in pages and on the map', async (page, {
   const shown = await comments.allTextContents();
   assert.equal(shown.toSorted(), HOSTILE.toSorted());
 
+  // with one of them in the page, the others are a cluster at the same place
+  await page.goto(`${LIST}?${AROUND}&page_size=1`);
+  await drawn(page);
+  await page.locator('#map canvas').press('Enter');
+  await page.getByRole('button', { name: `Go closer to ${HOSTILE.length} points` }).waitFor();
+
   await page.goto(`${LIST}900001/`, { waitUntil: 'domcontentloaded' });
   await page.locator('pre.json').getByText(HOSTILE[0]!).first().waitFor({ state: 'attached' });
 });

@@ -166,6 +166,20 @@ pageTest('a posted point appears on the map without a reload', async (page, serv
   await until('it has caught up', async () => (await summary(page))[0] === before! + 3);
 });
 
+test('a long edge of a drawn polygon stays on its way', () => {
+  const wide = [
+    [-160, 70],
+    [130, 70],
+    [0, -50],
+  ] as const;
+  const text = textOf(
+    'polygon',
+    wide.map(([lon, lat]) => [lon, lat]),
+  );
+  // by the rule of the API an edge of more than 180 degrees would go the other way round
+  assert.is(text, '-160,70;-15,70;130,70;0,-50');
+});
+
 test('a view of the whole world is a box of the whole world, wherever its middle is', () => {
   for (const middle of [0, 75.3, -180, 540]) {
     for (const half of [180 - 1e-9, 180, 180 + 1e-9]) {
