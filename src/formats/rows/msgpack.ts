@@ -82,8 +82,7 @@ export async function* readMsgpack(chunks: AsyncIterable<Uint8Array>): AsyncGene
     // the next try waits until the bytes have doubled, which keeps the work linear
     enough = 2 * size;
     if (failure !== undefined && !('incomplete' in failure && failure.incomplete === true)) {
-      const isKey = failure.message.startsWith('Invalid property type');
-      throw broken(isKey ? 'a key is no text' : failure.message);
+      throw broken(failure.message.replace(/^Invalid property type.*/, 'a key is no text'));
     }
     if (size > 0 && records === most) {
       throw new BrokenRows(`byte ${position}: nothing may follow the array of ${most} values`);

@@ -184,10 +184,10 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
         beatsAt = performance.now() + beatMs;
       }
       await takeTurn('');
-      const { parts, delta: served } = current.generation;
+      const { generation } = current;
       // other posts may have the sequences that lost ones had
-      if (parts.journal !== line) throw new Error('The journal has lost posts.');
-      const delta = served!;
+      if (generation.parts.journal !== line) throw new Error('The journal has lost posts.');
+      const delta = generation.delta!;
       const found: Found =
         cursor < delta.base
           ? await ofJournal(cursor, start, form)
