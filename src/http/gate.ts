@@ -15,10 +15,8 @@ const FAIR_SHARE = 16;
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
-  /** What is worked on, or what the system has not taken yet, behind the first of the line. */
-  readonly begun: Set<ServerResponse>;
-  /** All that is so. */
-  unanswered: number;
+  /** Responses that are being made, or that the system has not taken yet. */
+  readonly unanswered: Set<ServerResponse>;
   isReady: boolean;
   isHeld: boolean;
 }
@@ -39,8 +37,8 @@ export function createGate(
   let allWaiting = 0;
 
   function open(socket: Socket, first: ServerResponse): Line {
-    const begun = new Set<ServerResponse>();
-    const line: Line = { socket, waiting: [], begun, unanswered: 1, isReady: false, isHeld: false };
+    const unanswered = new Set<ServerResponse>();
+    const line: Line = { socket, waiting: [], unanswered, isReady: false, isHeld: false };
     lines.set(socket, line);
     // Node resumes a connection whenever it is done with one of its requests
     socket.on('resume', () => {
@@ -50,15 +48,20 @@ export function createGate(
       lines.delete(socket);
       allWaiting -= line.waiting.length;
       line.waiting.length = 0;
-      for (const response of begun) closeQueued(response);
+      for (const response of unanswered) closeQueued(response);
     });
-    first.once('close', () => finish(line));
+    expect(line, first);
     return line;
+  }
+
+  function expect(line: Line, response: ServerResponse): void {
+    line.unanswered.add(response);
+    response.once('close', () => finish(line, response));
   }
 
   function invite(line: Line): void {
     const { waiting, unanswered, isReady } = line;
-    if (isReady || waiting.length === 0 || unanswered >= MOST_UNANSWERED) return;
+    if (isReady || waiting.length === 0 || unanswered.size >= MOST_UNANSWERED) return;
     line.isReady = true;
     setImmediate(begin, line);
   }
@@ -68,21 +71,16 @@ export function createGate(
     if (line.socket.destroyed) return;
     const { request, response } = line.waiting.shift()!;
     allWaiting--;
-    line.unanswered++;
-    line.begun.add(response);
-    response.once('close', () => {
-      line.begun.delete(response);
-      finish(line);
-    });
+    expect(line, response);
     // the rest of a body must be read; no other request can stand in front of it
     if (!request.complete) letGo(line);
     handle(request, response);
     invite(line);
   }
 
-  function finish(line: Line): void {
-    line.unanswered--;
-    if (line.waiting.length === 0 && line.unanswered === 0) letGo(line);
+  function finish(line: Line, response: ServerResponse): void {
+    line.unanswered.delete(response);
+    if (line.waiting.length === 0 && line.unanswered.size === 0) letGo(line);
     else invite(line);
   }
 
