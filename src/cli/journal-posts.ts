@@ -12,7 +12,7 @@ import type { SnapshotReader, Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import { acceptedOf, KEPT_MS, requireRemoved, standingOf } from '../posts/adopt.js';
+import { acceptedOf, KEPT_MS, requireWatermark, standingOf } from '../posts/adopt.js';
 import { type Post, type Posted, postLine, readPostLine, StoreError } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
@@ -205,7 +205,7 @@ export class JournaledPoints {
   #blocks(had: Watermark | undefined): PointBlock[] {
     const { name, posts, through, removed } = this.#posted;
     const known = had?.journal === name && had.sequence <= through ? had.sequence : 0;
-    requireRemoved(removed, known);
+    requireWatermark(removed, known);
     const builder = new BlockBuilder();
     let added = 0;
     for (const post of posts) {

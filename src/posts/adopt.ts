@@ -181,7 +181,7 @@ function parsed(sequence: number, record: string): unknown {
 }
 
 /** Throws an InputError where posts are gone that a snapshot with this watermark may lack. */
-export function requireRemoved(removed: number, watermark: number): void {
+export function requireWatermark(removed: number, watermark: number): void {
   if (watermark >= removed) return;
   const gone = `posts up to ${removed} were removed from the journal`;
   const has = `the snapshot says that it has those up to ${watermark}`;
@@ -197,7 +197,7 @@ function watermarkOf({ report }: DatasetParts, { journal, logger }: Adopter): nu
   const { name, lastSequence, removed } = journal.state;
   const isOwn = watermark?.journal === name && watermark.sequence <= lastSequence;
   const through = isOwn ? watermark.sequence : 0;
-  requireRemoved(removed, through);
+  requireWatermark(removed, through);
   if (isOwn || watermark === undefined) return through;
   logger.warn({ watermark, journal: name }, 'the snapshot tells of a journal that is not this one');
   return through;
