@@ -228,7 +228,7 @@ export class JournaledPoints {
       `${counted(added, 'post')} of ${this.#journal} added, ` +
         `${counted(posts.length - added, 'post')} already there; sequences up to ${through}`,
     );
-    const kept = keptAfterOf({ lastSequence: through }, posts);
+    const kept = keptAfterOf(through, posts);
     if (known < kept) {
       const gone = `posts up to ${kept} may be gone from the journal, once a snapshot had them`;
       this.summary.push(`${gone}: the one packed must have them, and does not say so`);

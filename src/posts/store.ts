@@ -61,7 +61,8 @@ export class Store {
       this.#db = openOwn(this.#path, anyFileSystem);
       const { head, sums } = this.#db;
       const posts = [...this.#db.postsBehind(0)];
-      this.#memory = { head, posts, crcs: sums.crcs, keptAfter: keptAfterOf(head, posts) };
+      const keptAfter = keptAfterOf(head.lastSequence, posts);
+      this.#memory = { head, posts, crcs: sums.crcs, keptAfter };
       this.#seen = fileFacts(this.#path);
     } catch (error) {
       this.abandon();
@@ -110,7 +111,13 @@ export class Store {
 
   read(after: number, limit: number): readonly Post[] {
     const { posts } = this.#memory;
-    const from = posts.findLastIndex(({ sequence }) => sequence <= after) + 1;
+    // by halves: a reader of all posts asks for a few at a time
+    let from = 0;
+    for (let to = posts.length; from < to; ) {
+      const middle = (from + to) >>> 1;
+      if (posts[middle]!.sequence <= after) from = middle + 1;
+      else to = middle;
+    }
     return posts.slice(from, from + limit);
   }
 
@@ -182,7 +189,7 @@ export class Store {
       next.crcs = crcsOf(next.posts) + crcs;
     }
     for (const post of added) next.posts.push(post);
-    if (gone.size > 0) next.keptAfter = keptAfterOf(next.head, next.posts);
+    if (gone.size > 0) next.keptAfter = keptAfterOf(next.head.lastSequence, next.posts);
     this.#memory = next;
     try {
       if (!this.#see()) {
@@ -286,10 +293,7 @@ export class Store {
 }
 
 /** All posts behind this sequence are kept. */
-export function keptAfterOf(
-  { lastSequence }: Pick<Head, 'lastSequence'>,
-  posts: readonly Post[],
-): number {
+export function keptAfterOf(lastSequence: number, posts: readonly Post[]): number {
   let kept = lastSequence;
   for (let i = posts.length - 1; posts[i]?.sequence === kept; i--) kept--;
   return kept;
