@@ -194,7 +194,8 @@ function inLines(value: unknown, depth: number): string {
   return `{\n${members.join(',\n')}}`;
 }
 
-const context = { zone: await openTimeZone('UTC'), site: createSite({ media: 'media' }, true) };
+const site = createSite({ media: 'media' }, true);
+const context = { zone: await openTimeZone('UTC'), site, maxPageBytes: 2 ** 23 };
 const document = documentOf([
   ...[EXPORT_ADDRESS, CHANGES_ADDRESS, ...readAddresses(context)],
   ...openapiAddresses(),

@@ -175,6 +175,5 @@ export function summaryOf(map: MapLibre): string {
 function keyOf({ geometry, properties }: MapGeoJSONFeature): string {
   if (properties['id'] !== undefined || geometry.type !== 'Point') return String(properties['id']);
   const [lon, lat] = geometry.coordinates as [number, number];
-  // places come out of tiles rounded, each tile in its own way
-  return [lon - 360 * Math.round(lon / 360), lat].map((one) => one.toFixed(3)).join();
+  return [lon - 360 * Math.round(lon / 360), lat].map((one) => one.toFixed(6)).join();
 }

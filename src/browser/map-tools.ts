@@ -12,6 +12,9 @@ const SHAPES: Readonly<Record<ShapeName, { label: string; help: string }>> = {
 };
 const KEYS = 'Arrow keys move the map, + and − zoom, Enter opens what is in the middle.';
 
+/** Latitude near the edge of the map. */
+const EDGE = 85.05;
+
 interface Workplace {
   readonly map: MapLibre;
   readonly bar: HTMLElement;
@@ -26,7 +29,10 @@ export function addTools({ map, bar, apply, open }: Workplace): void {
   const view = button('This view', () => {
     const bounds = map.getBounds();
     const corners = [bounds.getSouthWest(), bounds.getNorthEast()];
-    const places = corners.map(({ lng, lat }): Place => [lng, lat]);
+    // what lies beyond the edge of the map is shown at it
+    const places = corners.map(
+      ({ lng, lat }): Place => [lng, Math.abs(lat) > EDGE ? 90 * Math.sign(lat) : lat],
+    );
     apply({ bbox: textOf('bbox', places) });
   });
   const clear = button('Clear', () => apply({ bbox: '', coordinates: '', polygon: '' }));

@@ -70,7 +70,7 @@ function numbersOf(text: string): number[] | undefined {
 }
 
 function boxOutline([left, bottom, right, top]: readonly number[]): Outline {
-  const end = right! < left! ? right! + 360 : right!;
+  const end = right! < left! ? right! + 360 * Math.ceil((left! - right!) / 360) : right!;
   return [
     closed([
       [left!, bottom!],
@@ -84,8 +84,7 @@ function boxOutline([left, bottom, right, top]: readonly number[]): Outline {
 function polygonOutline(text: string): Outline | undefined {
   const rings: Place[][] = [];
   for (const part of text.split('|')) {
-    // a hole lies on the same world as the ring round it
-    let before = rings[0]?.[0]?.[0];
+    let before: number | undefined;
     // what has crossed the antimeridian stays on that world
     let turned = 0;
     const ring: Place[] = [];
@@ -97,9 +96,15 @@ function polygonOutline(text: string): Outline | undefined {
       turned += before - lon;
       ring.push([before, numbers[1]!]);
     }
-    rings.push(closed(ring));
+    // a hole lies on the same world as the ring round it
+    const turns = Math.ceil((westOf(rings[0] ?? ring) - westOf(ring)) / 360);
+    rings.push(closed(ring.map(([lon, lat]): Place => [lon + 360 * turns, lat])));
   }
   return rings;
+}
+
+function westOf(ring: readonly Place[]): number {
+  return Math.min(...ring.map(([lon]) => lon));
 }
 
 function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
@@ -113,13 +118,14 @@ function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
       Math.sin(phi) * Math.cos(angle) + Math.cos(phi) * Math.sin(angle) * Math.cos(bearing);
     const y = Math.sin(bearing) * Math.sin(angle) * Math.cos(phi);
     const x = Math.cos(angle) - Math.sin(phi) * sine;
-    const turned = lon + Math.atan2(y, x) / RADIANS;
+    // at a pole the rest is noise
+    const turned = lon + (Math.abs(lat) === 90 ? bearing : Math.atan2(y, x)) / RADIANS;
     ring.push([near(turned, ring.at(-1)?.[0]), Math.asin(sine) / RADIANS]);
   }
   const reach = angle / RADIANS;
   const [north, south] = [lat + reach >= 90, lat - reach <= -90];
-  // round both poles: all of the world but what lies on the other side
-  if (north && south) return [WORLD, ring];
+  // round both poles: all of the world but what lies on the other side, where the ring begins
+  if (north && south) return [WORLD.map(([x, y]): Place => [x + ring[0]![0], y]), ring];
   if (!north && !south) return [ring];
   // round one pole: the edge of the map closes the ring
   const pole = north ? 90 : -90;
@@ -138,9 +144,10 @@ function closed(ring: readonly Place[]): Place[] {
   return [...ring, ring[0]!];
 }
 
-/** The longitude on the world nearest to `before`; an edge of 360 degrees, as of a map, stays. */
-function near(lon: number, before: number | undefined): number {
-  if (before === undefined || Math.abs(before - lon) === 360) return lon;
+/** The longitude on the world nearest to `before`; an edge of 180 or 360 degrees stays. */
+function near(lon: number, before: number = lon): number {
+  const distance = Math.abs(before - lon);
+  if (distance <= 180 || distance === 360) return lon;
   return lon + 360 * Math.round((before - lon) / 360);
 }
 

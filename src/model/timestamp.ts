@@ -45,8 +45,7 @@ export function parseTimestamp(text: string, zone?: TimeZone): Timestamp | strin
   if (typeof own === 'string') return own;
   const certain = own ?? zone?.offsetAt(local);
   let offset = certain;
-  // a day with no midnight, or two, begins at midnight by the offset of the day before
-  if (isDate) offset ??= zone.offsetOf(local - 86_400);
+  if (isDate) offset ??= offsetBefore(local, zone);
   if (offset === undefined) {
     const reason = zone === undefined ? 'needs a UTC offset such as Z or +02:00' : ambiguous(zone);
     return `${reason}, got ${quote(text)}`;
@@ -108,6 +107,26 @@ export function parseQueryTime(text: string, zone: TimeZone): Microseconds | str
   const offset = offsetSeconds(fields) ?? zone.offsetAt(local) ?? ambiguous(zone);
   if (typeof offset === 'string') return offset;
   return (local - offset) * 1e6 + Number(sixDigits(fields[7]));
+}
+
+/** The first moment of a day and the last one, in microseconds, by the clocks of a zone. */
+interface Day {
+  readonly first: Microseconds;
+  readonly last: Microseconds;
+}
+
+/** Reads what {@link DATE} matches; returns the problem as text where there is no such day. */
+export function parseDay(date: string, zone: TimeZone): Day | string {
+  const local = localSeconds(SHAPE.exec(`${date}T00:00`)!);
+  if (typeof local === 'string') return local;
+  const begin = (at: number): Microseconds =>
+    (at - (zone.offsetAt(at) ?? offsetBefore(at, zone))) * 1e6;
+  return { first: begin(local), last: begin(local + 86_400) - 1 };
+}
+
+/** A day with no midnight, or two, begins at midnight by the offset of the day before. */
+function offsetBefore(midnight: number, zone: TimeZone): number {
+  return zone.offsetOf(midnight - 86_400);
 }
 
 export function formatUtc(micros: Microseconds): string {

@@ -19,6 +19,7 @@ const { settings, posts } = workerData as LaneStart;
 stepBack(LANE_PRIORITY);
 expectTransfers();
 const views = createViews({
+  maxPageBytes: settings.maxPageBytes,
   zone: await openTimeZone(settings.timeZone),
   site: createSite(settings, posts),
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
+import { pageTooLarge } from '../../src/http/answer/question.js';
+import type { PageRecords } from '../../src/http/formats/representation.js';
 import { POINT_COLUMNS } from '../../src/http/pages/columns.js';
 import { throttled } from '../../src/http/request/client.js';
 import {
@@ -11,7 +13,6 @@ import {
   NotFound,
   otherState,
   overloaded,
-  pageTooLarge,
   tooManyQueries,
   unavailable,
 } from '../../src/http/request/http-error.js';
@@ -225,7 +226,10 @@ test('errors are answered as the document shows', async () => {
 
 test('the other documented errors are those of the service', () => {
   const errors: Readonly<Record<string, HttpError>> = {
-    bytes: pageTooLarge(1000, 9_000_000, 64_000, 8 * 1024 * 1024),
+    bytes: pageTooLarge(
+      { count: 1000, size: 9_000_000, longest: () => 64_000 } as PageRecords,
+      8 * 1024 * 1024,
+    ),
     snapshot: otherState('"72f5812cdf281718"', '"0c.9f8c2b7e01d4a653.2"'),
     queries: tooManyQueries(),
     credentials: credentialsMissing(),

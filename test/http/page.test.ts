@@ -1,8 +1,8 @@
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { renderedLength } from '../../src/formats/record-layout.js';
+import { pageTooLarge } from '../../src/http/answer/question.js';
 import { pointRecords } from '../../src/http/formats/representation.js';
-import { HttpError, pageTooLarge } from '../../src/http/request/http-error.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { PageRoom } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
@@ -11,6 +11,7 @@ import { startApp, startNotes } from '../support/app.js';
 import { type Envelope, LIST } from '../support/client.js';
 import { jsonOfPage, shownText } from '../support/documents.js';
 import { generationOf } from '../support/engine.js';
+import { allItems } from '../support/geojson.js';
 import { notification } from '../support/native.js';
 import type { Note } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
@@ -136,13 +137,34 @@ test('a page with too many bytes is refused, and told what fits', async () => {
   }
 });
 
-test('the HTML page has a bound of its own', async () => {
-  const size = await fittingSize(`${LIST}?page_size=40&page=2&format=api`);
-  assert.ok(size >= 5 && size < 20, String(size));
-  const fitting = `${LIST}?page_size=${size}&page=${Math.ceil(60 / size)}`;
-  assert.is((await large.get(`${fitting}&format=api`)).status, 200);
-  assert.is((await large.get(`${LIST}?page_size=20&page=3&format=api`)).status, 400);
-  assert.is((await large.get(`${LIST}?page_size=20&page=3`)).status, 200);
+test('the HTML page links to JSON that would be long', async () => {
+  assert.ok((await fittingSize(`${LIST}?page_size=40&page=2&format=api`)) >= 20);
+  for (const [size, isLong] of [
+    [5, false],
+    [20, true],
+  ] as const) {
+    const query = `${LIST}?page_size=${size}&page=${60 / size}`;
+    const { status, text } = await large.get(`${query}&format=api`);
+    assert.is(status, 200);
+    assert.is(text.match(/<td>/g)!.length % size, 0);
+    assert.is(text.includes('<b>"results"</b>'), !isLong);
+    const link = /<a href="([^"]+)">Too long/.exec(text)?.[1];
+    assert.is(link !== undefined, isLong);
+    if (link === undefined) continue;
+    const { results } = (await large.get(link.replaceAll('&amp;', '&'))).json<Envelope>();
+    assert.equal(results, (await large.get(query)).json<Envelope>().results);
+  }
+});
+
+test('a page of items is as long as fits, and the next one begins behind it', async () => {
+  for (const limit of [1_000, 7]) {
+    const found = await allItems(large, `/ogc/collections/points/items?limit=${limit}`);
+    const ids = found.map(({ id }) => id);
+    assert.equal(
+      ids,
+      Array.from({ length: 2 * LARGE }, (_, i) => i + 1),
+    );
+  }
 });
 
 test('a single record is always shown', async () => {
@@ -172,13 +194,11 @@ test('a page of 1,100 of the longest records is refused without copying any', ()
     { rows, length: 1_000, delta: undefined },
     new PageRoom(),
   );
-  const { count: found, size } = page;
-  assert.is(size, 1_000 * MAX_RECORD_BYTES + 999);
+  assert.is(page.size, 1_000 * MAX_RECORD_BYTES + 999);
   const limit = 8 * 1024 * 1024;
-  const error = pageTooLarge(found, size, page.longest(), limit);
-  assert.instance(error, HttpError);
-  assert.is(error.status, 400);
-  assert.match(JSON.stringify(error.body), 'any 32 of these records fit. Example: page_size=32');
+  const { status, body } = pageTooLarge(page, limit);
+  assert.is(status, 400);
+  assert.match(JSON.stringify(body), 'any 32 of these records fit. Example: page_size=32');
   assert.ok(process.memoryUsage().arrayBuffers - before < 1024 * 1024);
 });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
-import { formatUtc, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
+import { formatUtc, parseDay, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
 import { assert, rounds, test } from '../support/uvu.js';
 
 function accepts(input: string, micros: number, text: string): void {
@@ -168,6 +168,25 @@ test('a day without midnight, or with two, begins with its first moment', async 
   assert.is(await day('America/Havana', '2023-11-05'), '2023-11-05T00:00:00.000000-04:00');
   // local mean time, 1:39:49 ahead: the instant is exact, its offset in whole minutes
   assert.is(await day('Europe/Helsinki', '1850-01-01'), '1849-12-31T23:59:11.000000+01:39');
+});
+
+test('a day ends where the next one begins', async () => {
+  const days = async (name: string, date: string): Promise<string[]> => {
+    const day = parseDay(date, await openTimeZone(name));
+    assert.type(day, 'object', `${day}`);
+    const { first, last } = day as { first: number; last: number };
+    return [formatUtc(first), formatUtc(last)].map((text) => text.slice(0, 26));
+  };
+  for (const [name, date, ...expected] of [
+    ['UTC', '2024-02-29', '2024-02-29T00:00:00.000000', '2024-02-29T23:59:59.999999'],
+    // clocks went from midnight to 01:00; then from midnight back to 23:00 of that day
+    ['Africa/Cairo', '2023-04-28', '2023-04-27T22:00:00.000000', '2023-04-28T20:59:59.999999'],
+    ['Africa/Cairo', '2023-10-26', '2023-10-25T21:00:00.000000', '2023-10-26T21:59:59.999999'],
+    ['America/Sao_Paulo', '2018-02-17', '2018-02-17T02:00:00.000000', '2018-02-18T02:59:59.999999'],
+  ]) {
+    assert.equal(await days(name!, date!), expected, `${name} ${date}`);
+  }
+  assert.match(parseDay('2023-02-29', UTC) as string, /^the day must be 01 to 28/);
 });
 
 test('an offset from the cache is the one that is looked up', async () => {

@@ -35,6 +35,8 @@ export interface ViewContext {
   /** The zone of times without an offset. */
   readonly zone: TimeZone;
   readonly site: Site;
+  /** Most bytes that the records of a page may have as JSON. */
+  readonly maxPageBytes: number;
 }
 
 export interface Context extends ViewContext {
@@ -53,7 +55,6 @@ export interface Context extends ViewContext {
   readonly origin: OriginSettings;
   readonly originOf: OriginOf;
   readonly answerCacheBytes: number;
-  readonly maxPageBytes: number;
   readonly compress: boolean;
   readonly slowLane: SlowLane;
   readonly tokens: Tokens;

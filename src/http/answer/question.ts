@@ -5,10 +5,16 @@ import type { Budget } from '../../model/budget.js';
 import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
-import type { BodyMemory, Format, Page } from '../formats/representation.js';
+import {
+  type BodyMemory,
+  type Format,
+  fittingIn,
+  type Page,
+  type PageRecords,
+} from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
 import { POST_TYPES } from '../request/body.js';
-import { pageTooLarge } from '../request/http-error.js';
+import { HttpError } from '../request/http-error.js';
 import type { ExportQuery } from '../request/list-parameters.js';
 import type { Coding, Offer } from '../request/negotiation.js';
 import type { Parameter } from '../request/parameter.js';
@@ -192,7 +198,7 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
     const { state } = served;
     const { asked, target } = question;
     const format = view.formats[question.format]!;
-    const { isNamedByBody, maxBytes = Infinity, sizeParameter } = format;
+    const { isNamedByBody } = format;
     const page = view.find(question.wanted as Wanted, asked, served, budget, format);
     if (page instanceof Uint8Array) {
       const named = headsOf(question, state, hashBytes(page));
@@ -201,7 +207,11 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
       body.set(page);
       return { heads: named, body, work: undefined, state };
     }
-    checkSize(page, Math.min(settings.maxPageBytes, maxBytes), sizeParameter);
+    const { records } = page;
+    // before there is memory for them
+    if (records.size > settings.maxPageBytes && records.count > 1) {
+      throw pageTooLarge(records, settings.maxPageBytes);
+    }
     let early: readonly AnswerHead[] | undefined;
     if (format.isPart) early = [];
     else if (!isNamedByBody) early = headsOf(question, state, hashPage(page));
@@ -216,9 +226,12 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
   };
 }
 
-/** Refuses a page whose records have more bytes than `limit`, before there is memory for them. */
-function checkSize({ records }: Page, limit: number, parameter?: string): void {
+/** The error of a page whose records have more bytes than `limit`. */
+export function pageTooLarge(records: PageRecords, limit: number): HttpError {
   const { count, size } = records;
-  if (size <= limit || count <= 1) return;
-  throw pageTooLarge(count, size, records.longest(), limit, parameter);
+  const fitting = fittingIn(limit, records);
+  const whole = `The ${count} records of this page have ${size} bytes with all their fields`;
+  const wanted = `Expected a smaller page_size: any ${fitting} of these records fit.`;
+  const text = `${whole}, and a page may have ${limit}. ${wanted} Example: page_size=${fitting}`;
+  return new HttpError(400, { page_size: [text] });
 }

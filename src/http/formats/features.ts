@@ -91,10 +91,8 @@ export function createFeatureWriter(
   };
 }
 
-const ITEMS: Format = { ...GEOJSON, sizeParameter: 'limit' };
-
 /** The formats of items: clients that ask for JSON get GeoJSON, too. */
 export const ITEMS_FORMATS: readonly Format[] = [
-  ITEMS,
-  { ...ITEMS, parameter: 'json', mediaType: 'application/json', contentType: GEOJSON_TYPE },
+  GEOJSON,
+  { ...GEOJSON, parameter: 'json', mediaType: 'application/json', contentType: GEOJSON_TYPE },
 ];

@@ -99,14 +99,10 @@ export interface Format extends Offer {
   /** Where it is another than the media type. */
   readonly contentType?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Most bytes that the records of a page may have as JSON; the service may allow less. */
-  readonly maxBytes?: number;
   /** Whether the entity tag is made of the body, not of what the body was made from. */
   readonly isNamedByBody?: boolean;
   /** Whether it is part of an answer, without a head and entity tag. */
   readonly isPart?: boolean;
-  /** The parameter that says how many records a page has; `page_size` where absent. */
-  readonly sizeParameter?: string;
   /** In memory of the exchange; charges its budget. Absent where there are no pages. */
   encode?(page: Page, exchange: Exchange): Buffer<ArrayBuffer>;
 }
@@ -204,6 +200,11 @@ export function pointRecords(
     stored: (index) => fetchedRecord(page, index),
     copy: (target, at) => copyPage(page, target, at),
   };
+}
+
+/** How many records of a page surely fit into so many bytes; a comma stands between two. */
+export function fittingIn(limit: number, records: PageRecords): number {
+  return Math.floor((limit + 1) / (records.longest() + 1));
 }
 
 /** Records that are no points, as JSON. */

@@ -9,9 +9,6 @@ import type { Problems } from './filter-form.js';
 import { renderPage, type Shown } from './page-template.js';
 import { HOME, PLAIN_SUBJECT, type Site, type Subject } from './site.js';
 
-/** Bytes of JSON that a page may show: 10 ms of work in all. */
-const MAX_BYTES = 2 * 1024 * 1024;
-
 export const PAGE_OFFER: Offer = { parameter: 'api', mediaType: 'text/html' };
 /** Between JSON and a page, where an address has no other formats. */
 export const PAGE_NEGOTIATION: Negotiation<Offer> = new Negotiation<Offer>([
@@ -26,7 +23,6 @@ export function pageFormat(site: Site, subject: Subject, alternatives: readonly 
     ...PAGE_OFFER,
     contentType: PAGE_TYPE,
     headers: site.headers,
-    maxBytes: MAX_BYTES,
     isNamedByBody: true,
     encode(page, { target, snapshot, headers, memory, budget }) {
       const records = page.records.json(page.keys);

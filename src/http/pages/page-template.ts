@@ -49,6 +49,8 @@ export interface Shown extends Pick<Page, 'title' | 'list' | 'offered' | 'needsT
 /** Nanoseconds a byte of a record, and more for one that is in the table, too. */
 const BYTE = 15;
 const BYTE_IN_TABLE = 10;
+/** Characters of JSON that a page shows; it links to more. */
+const MOST_JSON = 2 * 1024 * 1024;
 /** Cells along the edge of a tile of the map: half the default. */
 const MAP_GRID = '8';
 const FILTERS: ReadonlySet<string> = new Set(FILTER_PARAMETERS.map(({ name }) => name));
@@ -205,7 +207,8 @@ function exchange(
   subject: Subject,
   isOpen: boolean,
 ): Html {
-  const { method, target, status, headers } = shown;
+  const { method, target, status, headers, records } = shown;
+  const isLong = records.reduce((sum, { length }) => sum + length, 0) > MOST_JSON;
   const lines = Object.entries(headers).map(
     ([name, value]) => html`<b>${name}:</b> ${String(value)}\n`,
   );
@@ -215,8 +218,12 @@ ${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
 ${lines}
-${jsonOf(shown, subject.links)}</pre></details>
+${isLong ? longJson(path, pairs) : jsonOf(shown, subject.links)}</pre></details>
 `;
+}
+
+function longJson(path: string, pairs: readonly Pair[]): Html {
+  return html`<a href="${inFormat('json', path, pairs)}">Too long to be shown here: open it as JSON</a>`;
 }
 
 /** Links of a list are this service's own: ASCII that begins with its origin. */

@@ -30,22 +30,6 @@ export class NotFound extends HttpError {
   }
 }
 
-/** The error of a page of more than `limit` bytes; as many records as surely fit have `longest`. */
-export function pageTooLarge(
-  count: number,
-  size: number,
-  longest: number,
-  limit: number,
-  parameter = 'page_size',
-): HttpError {
-  // a comma stands between two records
-  const fitting = Math.floor((limit + 1) / (longest + 1));
-  const got = `The ${count} records of this page have ${size} bytes, and a page may have ${limit}.`;
-  const wanted = `Expected a smaller ${parameter}: any ${fitting} of these records fit.`;
-  const text = `${got} ${wanted} Example: ${parameter}=${fitting}`;
-  return new HttpError(400, { [parameter]: [text] });
-}
-
 export function invalidPage(): NotFound {
   return new NotFound('Invalid page.');
 }

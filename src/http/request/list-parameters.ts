@@ -2,7 +2,7 @@ import type { RecordKey } from '../../model/point.js';
 import type { Filters, Ordering, Query, TimeOrdering, TimeWindow } from '../../model/query.js';
 import { cut, quote } from '../../model/quote.js';
 import type { TimeZone } from '../../model/time-zone.js';
-import { DATE, parseQueryTime } from '../../model/timestamp.js';
+import { DATE, parseDay, parseQueryTime } from '../../model/timestamp.js';
 import type { Microseconds } from '../../model/units.js';
 import { FILTER_PARAMETERS, parseFilters } from './filters.js';
 import { HttpError, invalidPage } from './http-error.js';
@@ -242,13 +242,18 @@ function withoutHeights(pair: Pair): Pair {
 function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const ends = text.split('/', 3);
   if (ends.length > 2) return 'has more than two ends';
-  const [from, to = from] = ends.map((end) => end.trim());
+  // GDAL writes a T behind a date alone
+  const [from, to = from] = ends.map((end) => end.trim().replace(/T$/, ''));
   const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
-  const read = (end: string, open: number, time: string): Microseconds | string =>
-    isOpen(end) ? open : parseQueryTime(DATE.test(end) ? `${end}T${time}` : end, zone);
-  const after = read(from!, Number.NEGATIVE_INFINITY, '00:00:00');
+  const read = (end: string, open: number, moment: 'first' | 'last'): Microseconds | string => {
+    if (isOpen(end)) return open;
+    if (!DATE.test(end)) return parseQueryTime(end, zone);
+    const day = parseDay(end, zone);
+    return typeof day === 'string' ? day : day[moment];
+  };
+  const after = read(from!, Number.NEGATIVE_INFINITY, 'first');
   if (typeof after === 'string') return after;
-  const before = read(to!, Number.POSITIVE_INFINITY, '23:59:59.999999');
+  const before = read(to!, Number.POSITIVE_INFINITY, 'last');
   if (typeof before === 'string') return before;
   return after > before ? 'ends before it begins' : { after, before };
 }

@@ -8,6 +8,7 @@ import { matchBeside, type ReadAddress, type Served } from '../answer/question.j
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
+  fittingIn,
   type Link,
   type Page,
   type PageLinks,
@@ -165,7 +166,7 @@ function extentOf({ generation: { engine, delta }, state: { length } }: Served):
   return { bbox: boxAround(boxes, 4, 0, boxes.length / 4), interval };
 }
 
-function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
+function itemsAddress({ zone, maxPageBytes }: ViewContext): ReadAddress<ItemsQuery> {
   const room = new PageRoom();
   return {
     ...{ ...COMMON, name: 'ogcItems', path: ITEMS_PATH, formats: ITEMS_FORMATS, title: 'Items' },
@@ -176,14 +177,25 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
       const { engine } = served.generation;
       const base = origin + ITEMS_PATH;
       const accepted = matchBeside(served, query.filters, budget);
-      const { count, rows, delta, next } = takeKeyset(engine, query, accepted, budget);
+      const take = (limit: number) => {
+        const page = takeKeyset(engine, { ...query, limit }, accepted, budget);
+        const { rows, delta } = page;
+        const records = pointRecords(engine.dataset, { rows, length: rows.length, delta }, room);
+        return { ...page, records };
+      };
+      let page = take(query.limit);
+      // a page begins behind an id: a shorter one neither skips nor repeats
+      if (page.records.size > maxPageBytes) {
+        page = take(Math.max(1, fittingIn(maxPageBytes, page.records)));
+      }
+      const { count, records, next } = page;
       const links = (): PageLinks => ({
         next: next === undefined ? null : selfLink(base, behind(pairs, next)),
         previous: null,
       });
       return {
         list: { count, links, base, pairs, page: 1, pageCount: 1 },
-        records: pointRecords(engine.dataset, { rows, length: rows.length, delta }, room),
+        records,
         keys: query.keys,
         related: [linkTo('collection', origin + COLLECTION_PATH)],
       };
@@ -191,11 +203,14 @@ function itemsAddress({ zone }: ViewContext): ReadAddress<ItemsQuery> {
   };
 }
 
-/** Each parameter once: some clients add their own to every link, which would grow. */
+/** Each parameter once, at its last place: some clients add their own to every link. */
 function behind(pairs: readonly Pair[], id: number): Pair[] {
-  const others = new Map(
-    pairs.filter(({ name }) => name !== AFTER).map((one) => [`${one.name}=${one.value}`, one]),
-  );
+  const others = new Map<string, Pair>();
+  for (const one of pairs) {
+    const said = `${one.name}=${one.value}`;
+    others.delete(said);
+    if (one.name !== AFTER) others.set(said, one);
+  }
   return [...others.values(), { name: AFTER, value: String(id) }];
 }
 
