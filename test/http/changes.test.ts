@@ -18,6 +18,7 @@ import { scatterNotes } from '../support/notes.js';
 import { metricsOf } from '../support/operating.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { logged, startService } from '../support/service.js';
+import { dial } from '../support/sockets.js';
 import {
   ascending,
   assert,
@@ -101,7 +102,8 @@ test('as NDJSON the stream has the points so far, and ends', async () => {
   assert.is(idsOf(await service.get(PATH, LINES)).length, sequence);
 });
 
-test('a stream that lets nothing through says again and again how far it is', async () => {
+/** What streams need of a service that takes posts. */
+async function streaming(): Promise<Posting> {
   const journal = await makeJournal().open();
   const reader = {
     read: (...given: Parameters<typeof journal.read>) => journal.read(...given),
@@ -109,7 +111,31 @@ test('a stream that lets nothing through says again and again how far it is', as
   };
   const streams = new Int32Array(1);
   const posting = { journal: reader, streams, maxStreams: 1, beatMs: BEAT_MS };
-  const app = await startNotes([], { posting: posting as Partial<Posting> as Posting });
+  return posting as Partial<Posting> as Posting;
+}
+
+test('an answer whose turn comes behind a stream keeps nobody else waiting', async () => {
+  const settings = { posting: await streaming(), answerCacheBytes: 2 ** 20 };
+  const app = await startNotes(scatterNotes(2, 100), settings);
+  for (const [path, status] of [
+    [LIST, 200],
+    [`${LIST}?page=99`, 404],
+  ] as const) {
+    const { headers } = await app.get(path);
+    const known = `If-None-Match: ${headers.etag ?? '"none"'}`;
+    const line = dial(app.port);
+    const lines = `Host: 127.0.0.1:${app.port}\r\n${known}\r\n\r\n`;
+    const asked = [PATH, path].map((target) => `GET ${target} HTTP/1.1\r\n${lines}`);
+    line.socket.write(asked.join(''));
+    await until('the stream began', () => line.answer.includes('still here'));
+    assert.is((await app.get(path)).status, status, path);
+    line.socket.destroy();
+    await until('it has ended', () => settings.posting.streams[0] === 0);
+  }
+});
+
+test('a stream that lets nothing through says again and again how far it is', async () => {
+  const app = await startNotes([], { posting: await streaming() });
   const began = performance.now();
   const answer = await openAnswer(app.port, `${PATH}?tags=nobody`);
   let heard = '';

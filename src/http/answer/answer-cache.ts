@@ -1,4 +1,3 @@
-import type { ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { Hash } from '../../index/records.js';
 import type { Coding } from '../request/negotiation.js';
@@ -119,16 +118,17 @@ export class Joins {
     return others !== undefined;
   }
 
-  /** The answer is being made until the returned function is called, or the response closes. */
-  lead({ hash }: AnswerKey, response: ServerResponse): () => void {
+  /**
+   * The answer is being made until the returned function is called. Its caller may not wait for the
+   * response, which may stand in a line behind others of its connection for as long as they take.
+   */
+  lead({ hash }: AnswerKey): () => void {
     const others: (() => void)[] = [];
     this.#waiting.set(hash, others);
-    const release = (): void => {
+    return () => {
       if (this.#waiting.get(hash) !== others) return;
       this.#waiting.delete(hash);
       for (const again of others) again();
     };
-    response.once('close', release);
-    return release;
   }
 }

@@ -16,7 +16,8 @@ export interface Job {
   readonly sender: Sender;
   /** What the answer is kept under; undefined when it is not to be kept. */
   readonly key: AnswerKey | undefined;
-  readonly onKept: (() => void) | undefined;
+  /** Called once the answer is kept, or will not be. */
+  readonly onMade: (() => void) | undefined;
   readonly memory: BodyMemory;
 }
 
@@ -31,7 +32,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
   const compress = createCompression();
 
   function finish(
-    { reply, sender, key, onKept }: Job,
+    { reply, sender, key, onMade }: Job,
     { work, state }: Made,
     { format, contentType, etag, coding, lines }: AnswerHead,
     body: Buffer<ArrayBuffer>,
@@ -42,7 +43,7 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
     if (key !== undefined) {
       answers.keep(state.name, key, { ...answer, body: withoutRoom(body), work: undefined });
     }
-    onKept?.();
+    onMade?.();
     return () => {
       try {
         sender.send(reply, answer, onSent);

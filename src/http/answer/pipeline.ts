@@ -93,21 +93,26 @@ export function createPipeline(context: Context): Pipeline {
       const spelled = spellHash(hash);
       const name = user === undefined ? spelled : `${spelled}-${user}-`;
       const key = arrived.key && answers.wants(arrived.key) ? arrived.key : undefined;
-      const onKept = key && joins.lead(key, reply.raw);
+      const onMade = key && joins.lead(key);
       const index = formats.indexOf(format);
       // named one by one: a spread costs a microsecond
       const question = { view: view.name, wanted, asked, target, coding, name, format: index };
       // a kept answer needs memory of its own
       const memory = key === undefined ? delivery.memory : FRESH_MEMORY;
-      const job = { reply, sender, key, onKept, memory };
+      const job = { reply, sender, key, onMade, memory };
       try {
         const isKnown = (heads: readonly AnswerHead[]): boolean =>
           sender.sendKnown(reply, state, heads);
         const means = { budget: allow(), memory, isKnown };
         const made = make(question, { generation, state }, means);
-        return made && delivery.deliver(made, job);
+        if (made !== undefined) return delivery.deliver(made, job);
+        onMade?.();
+        return undefined;
       } catch (error) {
-        if (error !== EXCEEDED) throw error;
+        if (error !== EXCEEDED) {
+          onMade?.();
+          throw error;
+        }
         const client = clientOf(raw, context.origin.trustProxy);
         const handed = { ...question, state, generation: identityOf(generation), client };
         void hand(handed, job, context, delivery);
@@ -124,13 +129,14 @@ async function hand(
   { slowLane }: Context,
   { deliver }: Delivery,
 ): Promise<void> {
-  const { reply, sender } = job;
+  const { reply, sender, onMade } = job;
   const { socket } = reply.request.raw;
   try {
     const made = await askSlowLane(slowLane, question, socket);
-    if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return;
+    if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return onMade?.();
     deliver(made, { ...job, memory: FRESH_MEMORY })?.();
   } catch (error) {
+    onMade?.();
     if (!socket.destroyed) void reply.send(error);
   }
 }

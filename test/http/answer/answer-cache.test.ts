@@ -1,5 +1,3 @@
-import { EventEmitter } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import {
   AnswerCache,
   type AnswerKey,
@@ -115,27 +113,22 @@ const [one, other] = [1, 2].map((low) => {
   return answerKey({ low, high: 0 }, 'a', '/', undefined, undefined);
 });
 
-test('requests that wait for an answer are called when it is cached, or its response has closed', () => {
+test('requests that wait for an answer are called once it was made, or will not be', () => {
   const joins = new Joins();
   const called: string[] = [];
   const join = (key = one!, name = 'a'): boolean => joins.join(key, () => called.push(name));
-  const response = new EventEmitter() as ServerResponse;
   assert.not(join());
-  const onKept = joins.lead(one!, response);
+  const onMade = joins.lead(one!);
   assert.ok(join(one, 'b'));
   assert.not(join(other));
-  onKept();
+  onMade();
   assert.equal(called, ['b']);
   assert.not(join());
-  // a response that closes ends only its own answer
-  joins.lead(one!, new EventEmitter() as ServerResponse);
-  response.emit('close');
-  assert.ok(join());
-  const last = new EventEmitter() as ServerResponse;
-  joins.lead(other!, last);
-  assert.ok(join(other, 'c'));
-  last.emit('close');
-  assert.equal(called, ['b', 'c']);
+  // told again it ends only its own answer
+  joins.lead(one!);
+  onMade();
+  assert.ok(join(one, 'c'));
+  assert.equal(called, ['b']);
 });
 
 test.run();
