@@ -103,6 +103,7 @@ async function start(
     Math.min(settings.workers, MOST_LANES),
     logger,
   );
+  opened.push(() => lanes.close());
   void current.follow(lanes);
   const shared = {
     settings,
