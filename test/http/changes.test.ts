@@ -152,6 +152,14 @@ test('a stream that lets nothing through says again and again how far it is', as
   answer.destroy();
 });
 
+test('a service that closes ends streams, and sends the points that there are as lines', async () => {
+  const app = await startNotes([], { posting: await streaming(), closing: () => true });
+  app.accept(scatterNotes(1, 300));
+  const { headers, text } = await app.get(`${PATH}?after=0`, LINES);
+  assert.equal([headers['waypost-sequence'], text.split('\n').length], ['300', 301]);
+  assert.is((await app.get(PATH)).text, '');
+});
+
 test('bad parameters, formats and sequences are refused', async () => {
   const { sequence } = await post();
   const cases: [status: number, path: string, headers?: Record<string, string>][] = [

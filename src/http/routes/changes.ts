@@ -32,7 +32,7 @@ const EVENTS: Offer = { parameter: 'events', mediaType: 'text/event-stream' };
 const LINES: Offer = { parameter: 'ndjson', mediaType: 'application/x-ndjson' };
 /** Between two looks for new points, in milliseconds. */
 const LOOK_MS = 20;
-/** Posts that are read from the journal at a time: each is parsed, which takes some 10 µs. */
+/** Most posts that are read from the journal at a time: each is parsed, which takes some 10 µs. */
 const POSTS = 64;
 /** Rows of a delta that are looked at for a stream at a time. */
 const ROWS = 256;
@@ -122,6 +122,8 @@ interface StreamStart {
 interface Found {
   readonly bytes: Buffer;
   readonly cursor: number;
+  /** Posts to read next, of those that are about as large. */
+  readonly posts?: number;
 }
 
 /** Makes what a stream sends: new points out of the delta, older ones out of the journal. */
@@ -154,10 +156,15 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
   }
 
   /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
-  async function ofJournal(cursor: number, start: StreamStart, form: StreamForm): Promise<Found> {
+  async function ofJournal(
+    cursor: number,
+    limit: number,
+    start: StreamStart,
+    form: StreamForm,
+  ): Promise<Found> {
     // read first: the base of a later delta may lie behind posts that were not read
     const { base } = current.generation.delta!;
-    const read = () => Promise.all([journal.read(cursor, POSTS), journal.state()]);
+    const read = () => Promise.all([journal.read(cursor, limit), journal.state()]);
     const [posts, { keptAfter }] = await reading(read);
     // the client comes back, and gets 410
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
@@ -166,7 +173,10 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
     const room = points.reduce((sum, { record }) => sum + record.length, 0);
     const delta = createDelta({ rows: points.length, bytes: room });
     appendToDelta(delta, points);
-    return ofDelta(delta, cursor, start, form);
+    const found = ofDelta(delta, cursor, start, form);
+    // those behind the end of the chunk are read and parsed again
+    const used = posts.filter(({ sequence }) => sequence <= found.cursor).length;
+    return { ...found, posts: Math.min(POSTS, 2 * used + 1) };
   }
 
   return async function* (
@@ -177,7 +187,10 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
     const line = current.generation.parts.journal;
     let cursor = start.after;
     let beatsAt = 0;
-    while (cursor < start.through && !closing() && !response.destroyed) {
+    let limit = POSTS;
+    // what has an end is sent to its end: its head names the sequence to go on behind
+    const isEndless = start.through === Number.POSITIVE_INFINITY;
+    while (cursor < start.through && !(isEndless && closing()) && !response.destroyed) {
       // the head is sent with the first bytes
       if (performance.now() > beatsAt) {
         yield Buffer.from(form.beat(cursor));
@@ -190,10 +203,11 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
       const delta = generation.delta!;
       const found: Found =
         cursor < delta.base
-          ? await ofJournal(cursor, start, form)
+          ? await ofJournal(cursor, limit, start, form)
           : ofDelta(delta, cursor, start, form);
       const isNew = found.cursor > cursor;
       cursor = found.cursor;
+      limit = found.posts ?? POSTS;
       if (found.bytes.length > 0) {
         yield found.bytes;
         beatsAt = performance.now() + beatMs;
