@@ -15,7 +15,7 @@ import { CompanionError, isTransient } from './decide.js';
 if (!isMainThread) {
   const say = (said: BuildReply | Parameters<Progress>): void => parentPort!.postMessage(said);
   parentPort!.once('message', async (request: BuildRequest) => {
-    if (request.unless !== undefined) stepBack();
+    if (!request.isFirst) stepBack();
     say(await run(request, (...progress) => say(progress)));
   });
 }
@@ -40,15 +40,13 @@ function faultOf(error: InputError): Fault {
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const { path, name, checksum, unless } = request;
+  const { path, name, checksum, unless, isFirst: inParallel = false } = request;
   const { maxInvalid, timeZone, notifications } = request;
   if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
   const digestWith = (snapshot: string): string => hash('sha256', snapshot + JSON.stringify(extra));
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
   if (unless !== undefined && isServed(await contentDigest(path, isServed))) return 'unchanged';
-  // the first build may use all cores; later ones leave them to the requests
-  const inParallel = unless === undefined;
   const threads = inParallel ? availableParallelism() : 1;
   const options = { maxInvalid, timeZone, threads, onProgress };
   const reader = await openSnapshot(path, options);

@@ -11,7 +11,9 @@ interface BuildTask {
   /** The text of the checksum file, where there is one. */
   readonly checksum?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */
-  readonly unless: string | undefined;
+  readonly unless?: string | undefined;
+  /** Whether nothing is served yet: then a build may use all cores. */
+  readonly isFirst?: boolean;
 }
 
 interface BuildSettings {

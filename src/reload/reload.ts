@@ -230,9 +230,10 @@ export class Reloader {
     const state = async (): Promise<string> => opened?.state().catch(() => 'written') ?? 'same';
     try {
       opened = await source.open(candidate, tell);
-      const isNew = current.isEmpty || this.#isRenewing;
+      const isFirst = current.isEmpty;
+      const isNew = isFirst || this.#isRenewing;
       const unless = isNew ? undefined : current.generation.parts.digest;
-      const task = { path: opened.path, name: path, checksum: opened.checksum, unless };
+      const task = { path: opened.path, name: path, checksum: opened.checksum, unless, isFirst };
       const result = await build(task, tell);
       // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;
@@ -257,8 +258,10 @@ export class Reloader {
     const { count, report } = dataset;
     const { invalid, problems, unknownKeys } = report;
     const isFirst = current.isEmpty;
-    const mayShrink = isFirst || this.#isAccepting || current.generation.parts.digest === digest;
-    if (!mayShrink) requireSize(path, count, current.generation.count, maxShrink);
+    const served = isFirst ? undefined : current.generation.parts;
+    const mayShrink = isFirst || this.#isAccepting || served?.digest === digest;
+    // posts that were merged are no loss: the new snapshot gets them, too
+    if (!mayShrink) requireSize(path, count, served!.dataset.report.points, maxShrink);
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
     await serve(parts).catch((error: Error) => {

@@ -104,7 +104,7 @@ test('a notifications file that is none is refused', async () => {
     [invalid, /1 of 1 notifications are invalid/],
   ] as const) {
     const build = createBuilder({ maxInvalid: 0, notifications: path }, run);
-    const error = await failure(build({ path: FIXTURE_POINTS, unless: undefined }));
+    const error = await failure(build({ path: FIXTURE_POINTS }));
     assert.ok(error.message.includes(path), error.message);
     assert.match(error.message, message);
   }

@@ -50,7 +50,7 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
       await packSnapshot(path, packed, { print: () => {}, journalThrough: watermark });
       path = packed;
     }
-    const parts = await build({ path, unless: undefined });
+    const parts = await build({ path });
     if (parts === 'unchanged') throw new Error('nothing was built');
     await adopt(parts, adopter, now);
   }

@@ -182,7 +182,7 @@ const system = existsSync(UNREADABLE) ? test : test.skip;
 
 system('an error of the system is no verdict on the file, one in the file is', async () => {
   const build = createBuilder({ maxInvalid: 0 });
-  const errorOf = (path: string): Promise<Error> => failure(build({ path, unless: undefined }));
+  const errorOf = (path: string): Promise<Error> => failure(build({ path }));
   const failed = await errorOf(UNREADABLE);
   assert.equal([failed.name, /EIO/.test(failed.message)], ['Error', true], failed.message);
   const tooLong = await errorOf(join(makeFolder(), 'x'.repeat(300)));

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync }
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createBuilder } from '../../src/reload/build.js';
-import type { Generation } from '../../src/reload/current.js';
+import { type Cell, createGeneration, type Generation } from '../../src/reload/current.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, makeFile, test, testUnless, until } from '../support/uvu.js';
@@ -51,8 +51,10 @@ const unfit = hasThreads && getPriority() === 0 ? undefined : 'no /proc, or a lo
 testUnless(unfit, 'all builds but the first give way to requests', async () => {
   const path = makeFile(markedLines(1, 5_000));
   const build = createBuilder({ maxInvalid: 0 });
-  assert.is(await mostNice(() => build({ path, unless: undefined })), getPriority());
-  assert.is(await mostNice(() => build({ path, unless: 'another' })), 10);
+  assert.is(await mostNice(() => build({ path, isFirst: true })), getPriority());
+  for (const unless of ['another', undefined]) {
+    assert.is(await mostNice(() => build({ path, unless })), 10);
+  }
 });
 
 test('a file that was touched, or written again as it was, is no new one, also after another', async () => {
@@ -119,6 +121,19 @@ test('a snapshot that lost too many points is held back until accepted', async (
   await put(markedLines(4, 40));
   assert.equal(served(), [3, 100], 'one loss was accepted, not the next');
   assert.is(outcomes.at(-1), 'held_back');
+});
+
+test('posts that became part of the data are no points that a new snapshot has lost', async () => {
+  const { current, put, served } = await startReloading({ path: makeFile(markedLines(1, 100)) });
+  const larger = await startReloading({ path: makeFile(markedLines(1, 300)) });
+  const { dataset } = larger.current.generation.parts;
+  const { parts } = current.generation;
+  // as a merge leaves it: more points, and the report of the snapshot
+  const merged = { ...dataset, report: parts.dataset.report };
+  await (current as Cell).publish(createGeneration({ ...parts, dataset: merged }));
+  assert.is(current.generation.count, 300);
+  await put(markedLines(2, 60));
+  assert.equal(served(), [2, 60]);
 });
 
 test('events during a build mean one more look and never two builds at once', async () => {

@@ -32,7 +32,7 @@ const threads = startThreads(
   stats,
   (error) => tell(`died: ${error}`),
 );
-const task = { path: FIXTURE_POINTS, unless: undefined };
+const task = { path: FIXTURE_POINTS };
 const parts = await createBuilder({ maxInvalid: 0 })(task);
 if (parts === 'unchanged') throw new Error('nothing was built');
 const serving = threads.serve(createGeneration(parts));
