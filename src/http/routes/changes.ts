@@ -121,9 +121,32 @@ interface StreamStart {
 /** What there is behind a sequence: some bytes, and the sequence that they lead to. */
 interface Found {
   readonly bytes: Buffer;
+  readonly points: number;
   readonly cursor: number;
   /** Posts to read next, of those that are about as large. */
   readonly posts?: number;
+}
+
+/** The next points of a delta behind a sequence that it has. */
+function ofDelta(delta: Delta, cursor: number, start: StreamStart, form: StreamForm): Found {
+  const length = deltaLength(delta);
+  const from = firstAbove(delta.sequence.subarray(0, length), cursor);
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  let next = Math.min(length, from + ROWS);
+  for (const row of from < next ? matchDelta(delta, start.filters, from, next) : []) {
+    const sequence = delta.sequence[row]!;
+    if (sequence > start.through) break;
+    const part = form.point(deltaRecord(delta, row), sequence);
+    parts.push(part);
+    bytes += part.length;
+    if (bytes < MOST_BYTES) continue;
+    next = row + 1;
+    break;
+  }
+  // behind the last row there may be sequences without a row
+  const passed = next === length ? lastSequence(delta, length) : delta.sequence[next - 1]!;
+  return { bytes: Buffer.concat(parts), points: parts.length, cursor: Math.max(cursor, passed) };
 }
 
 /** Makes what a stream sends: new points out of the delta, older ones out of the journal. */
@@ -132,28 +155,6 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
   /** The next look for new points, which all streams of a thread share. */
   let look: Promise<void> | undefined;
   const reading = createQueue();
-
-  function ofDelta(delta: Delta, cursor: number, start: StreamStart, form: StreamForm): Found {
-    const length = deltaLength(delta);
-    const from = firstAbove(delta.sequence.subarray(0, length), cursor);
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    let next = Math.min(length, from + ROWS);
-    for (const row of from < next ? matchDelta(delta, start.filters, from, next) : []) {
-      const sequence = delta.sequence[row]!;
-      if (sequence > start.through) break;
-      const part = form.point(deltaRecord(delta, row), sequence);
-      parts.push(part);
-      bytes += part.length;
-      if (bytes < MOST_BYTES) continue;
-      next = row + 1;
-      break;
-    }
-    stats.streamed += parts.length;
-    // behind the last row there may be sequences without a row
-    const passed = next === length ? lastSequence(delta, length) : delta.sequence[next - 1]!;
-    return { bytes: Buffer.concat(parts), cursor: Math.max(cursor, passed) };
-  }
 
   /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
   async function ofJournal(
@@ -168,7 +169,7 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
     const [posts, { keptAfter }] = await reading(read);
     // the client comes back, and gets 410
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
-    if (posts.length === 0) return { bytes: Buffer.alloc(0), cursor: base };
+    if (posts.length === 0) return { bytes: Buffer.alloc(0), points: 0, cursor: base };
     const points = posts.map(acceptedOf);
     const room = points.reduce((sum, { record }) => sum + record.length, 0);
     const delta = createDelta({ rows: points.length, bytes: room });
@@ -208,6 +209,7 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
       const isNew = found.cursor > cursor;
       cursor = found.cursor;
       limit = found.posts ?? POSTS;
+      stats.streamed += found.points;
       if (found.bytes.length > 0) {
         yield found.bytes;
         beatsAt = performance.now() + beatMs;
