@@ -104,6 +104,7 @@ export interface Journal {
   read(after: number, limit: number): Promise<readonly Post[]>;
   /** Adds a listener, which hears of posts once they are durable. */
   changed(listener: Listener): void;
+  /** The post of a key, once listeners have heard of it. */
   find(key: string): Promise<Post | undefined>;
   /**
    * Gives posts other ids, each under a new sequence, and tells nobody. Returns the new posts of

@@ -161,7 +161,10 @@ class DatabaseJournal implements SharedJournal {
   async find(key: string): Promise<Post | undefined> {
     const byKey = `SELECT ${COLUMNS} FROM waypost.posts WHERE key = $1`;
     const [row] = await this.#session.read<PostRow>(byKey, [key]);
-    return row && postOf(row);
+    if (row === undefined) return undefined;
+    // another instance may have appended it: who is told of it here may ask for it here
+    await this.#follower.until(row.sequence, this.#options.timeoutMs ?? TIMEOUT_MS);
+    return postOf(row);
   }
 
   async move(moves: readonly Move[]): Promise<readonly Post[]> {

@@ -137,8 +137,10 @@ export class PostWriter implements Posts {
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address).catch(async (error) => {
+        if (!(error instanceof IdTaken)) throw error;
+        isRefused = true;
         // the address of an image has the id
-        if (!(error instanceof IdTaken) || address !== undefined) throw error;
+        if (address !== undefined) throw error;
         return this.#append(request, draft, await journal.takeId(), undefined);
       });
       isRefused = reply.kind !== 'accepted';

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { UTC } from '../../src/model/time-zone.js';
 import {
   type Journal,
   JournalUnavailable,
@@ -9,10 +11,15 @@ import {
   type Post,
   type SharedJournal,
 } from '../../src/posts/journal.js';
+import type { Media } from '../../src/posts/media/media.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { openDatabaseJournal } from '../../src/posts/postgres-journal.js';
+import { createPostClock, PostStats, PostWriter } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
+import { Cell } from '../../src/reload/current.js';
+import { Deltas } from '../../src/reload/deltas.js';
 import { type Database, POSTGRES, startDatabase } from '../support/database.js';
+import { makeMediaFolder, PNG } from '../support/images.js';
 import {
   appendAll,
   keyOf,
@@ -23,6 +30,7 @@ import {
   postsIn,
 } from '../support/journals.js';
 import { failure, makeFolder, pluck, refusal, test } from '../support/uvu.js';
+import { gate } from '../support/wait.js';
 
 /** A kind of journal: makes a new place for one, and opens the journal that is there. */
 interface Kind {
@@ -217,6 +225,53 @@ for (const kind of [FILE, DATABASE]) {
     assert.match(refused, /IdTaken: a new snapshot may use the id/);
     assert.is(await numbersIn(one), '');
     assert.ok((await one.takeId()) >= 1_000, 'nor is the rest of its block given');
+  });
+
+  check('leaves no image of a post whose id a snapshot uses meanwhile', async (place) => {
+    const [one, other] = [await opened(place), await opened(place)];
+    const { media, upload, files } = makeMediaFolder();
+    const late: Pick<Media, 'accept' | 'store' | 'remove' | 'discard'> = {
+      accept: (...given) => media.accept(...given),
+      async store(...given) {
+        const address = await media.store(...given);
+        await other.giveIdsFrom(1_000);
+        return address;
+      },
+      remove: (address) => media.remove(address),
+      discard: (image) => media.discard(image),
+    };
+    const stats = new PostStats();
+    const writer = new PostWriter({
+      ...{ journal: one, media: late as Media, stats, clock: createPostClock(0, UTC) },
+      visible: new Deltas({ current: new Cell(), logger: pino({ level: 'silent' }) }),
+    });
+    const draft = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
+    const image = await upload(PNG);
+    const post = { draft, user: undefined, address: '', key: undefined, upload: image };
+    const { kind } = await writer.post(post);
+    await media.discard(image);
+    assert.is(kind, 'unavailable');
+    assert.equal(files(), ['.incoming', 'map_data_points']);
+  });
+
+  check('finds the post of a key once the instance was told of it', async (place) => {
+    const [one, other] = [await opened(place), await opened(place)];
+    const [hears, goesOn] = [gate(), gate()];
+    other.changed(async () => {
+      hears.open();
+      await goesOn.opened;
+    });
+    await one.append(newPost(1, '- a'));
+    let isFound = false;
+    const found = other.find('- a').then((post) => {
+      isFound = true;
+      return post;
+    });
+    await hears.opened;
+    assert.is(await other.find('- b'), undefined);
+    assert.not(isFound);
+    goesOn.open();
+    assert.is((await found)?.sequence, 1);
   });
 
   check('gives each id once, wherever snapshots end', async (place) => {
