@@ -5,7 +5,6 @@ import { COLUMN_NAMES, MAX_RECORD_BYTES } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
 import { LEAST_RECORD_BYTES, rendered, type StoredRecord } from '../formats/record-layout.js';
 import type { IsWanted, LoadReport } from '../formats/snapshot.js';
-import { buildOrder, rankOf } from '../index/order.js';
 import { release } from '../model/memory.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
 import { forTerminal, InputError } from '../model/quote.js';
@@ -57,7 +56,6 @@ export async function diff(
   const compare = async (): Promise<LoadReport> => {
     // one bar at a time; the next block of the first file shows its bar again
     bar.stop();
-    part.sort();
     now = await readSecond(
       ({ id, record }, row) => {
         const was = part.take(id);
@@ -155,21 +153,16 @@ interface Entry {
 class Part {
   readonly #heldBytes: number;
   readonly #records: Buffer;
-  readonly #id: Float64Array;
   /** Where each record starts, and the last one ends. */
   readonly #starts: Uint32Array;
-  /** By the rank of an id: 1 where the second file has it. */
-  readonly #taken: Uint8Array;
-  #order = buildOrder(new Float64Array());
+  /** The place of each point that was not taken, by id, in the order of the file. */
+  readonly #left = new Map<number, number>();
   #count = 0;
 
   constructor(heldBytes: number) {
-    const most = Math.ceil(heldBytes / LEAST_RECORD_BYTES);
     this.#heldBytes = heldBytes;
     this.#records = Buffer.allocUnsafeSlow(heldBytes + MAX_RECORD_BYTES);
-    this.#id = new Float64Array(most);
-    this.#starts = new Uint32Array(most + 1);
-    this.#taken = new Uint8Array(most);
+    this.#starts = new Uint32Array(Math.ceil(heldBytes / LEAST_RECORD_BYTES) + 1);
   }
 
   /** Copies a point; returns false where the part is full. */
@@ -178,38 +171,29 @@ class Part {
     const start = this.#starts[at]!;
     if (start >= this.#heldBytes) return false;
     this.#records.set(record, start);
-    this.#id[at] = id;
     this.#starts[at + 1] = start + record.length;
-    this.#count++;
+    this.#left.set(id, this.#count++);
     return true;
   }
 
-  sort(): void {
-    this.#order = buildOrder(this.#id.subarray(0, this.#count));
-  }
-
   has(id: number): boolean {
-    return rankOf(this.#order, id) !== -1;
+    return this.#left.has(id);
   }
 
   /** The record of an id, which is not left any more. */
   take(id: number): StoredRecord | undefined {
-    const rank = rankOf(this.#order, id);
-    if (rank === -1) return undefined;
-    this.#taken[rank] = 1;
-    return this.#recordAt(this.#order.rows[rank]!);
+    const at = this.#left.get(id);
+    this.#left.delete(id);
+    return at === undefined ? undefined : this.#recordAt(at);
   }
 
   *left(): Generator<Entry> {
-    for (let at = 0; at < this.#count; at++) {
-      const id = this.#id[at]!;
-      if (this.#taken[rankOf(this.#order, id)] === 0) yield { id, record: this.#recordAt(at) };
-    }
+    for (const [id, at] of this.#left) yield { id, record: this.#recordAt(at) };
   }
 
   clear(): void {
     this.#count = 0;
-    this.#taken.fill(0);
+    this.#left.clear();
   }
 
   #recordAt(at: number): StoredRecord {
