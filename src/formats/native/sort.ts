@@ -29,13 +29,8 @@ function kdIds(blocks: readonly PointBlock[]): Uint16Array | Uint32Array {
   return isInKdOrder(kdbush.coords as Float64Array) ? kdbush.ids : kdbush.finish().ids;
 }
 
-interface Places {
-  readonly block: Uint32Array;
-  readonly index: Uint16Array;
-  readonly start: Uint32Array;
-}
-
-function placesOf(blocks: readonly PointBlock[], count: number): Places {
+/** The block of each point, its place there, and where its record starts. */
+function placesOf(blocks: readonly PointBlock[], count: number) {
   const block = new Uint32Array(count);
   const index = new Uint16Array(count);
   const start = new Uint32Array(count);
@@ -55,7 +50,7 @@ function placesOf(blocks: readonly PointBlock[], count: number): Places {
 /** A block of these points, in this order, or of the first ones that fit. */
 function gather(
   blocks: readonly PointBlock[],
-  places: Places,
+  places: ReturnType<typeof placesOf>,
   ids: Uint16Array | Uint32Array,
 ): PointBlock {
   const lengthOf = (id: number): number => blocks[places.block[id]!]!.length[places.index[id]!]!;

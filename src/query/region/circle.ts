@@ -176,21 +176,11 @@ function smallCircleRegion({ lat, lon, radius }: Circle, frame: Box, rim: Rim): 
 /**
  * The metric around a latitude. To a point d degrees of latitude and l degrees of longitude away,
  * the square of the way north is d² (`north0` + d `north1`) square metres, and that of the way east
- * l² (`east0` + d `east1` + d² `east2`).
+ * l² (`east0` + d `east1` + d² `east2`): the squares of the metres of a degree along the meridian
+ * and along the parallel, and their derivatives by latitude, halved since they are needed half-way
+ * to a point.
  */
-interface Metric {
-  readonly north0: number;
-  readonly north1: number;
-  readonly east0: number;
-  readonly east1: number;
-  readonly east2: number;
-}
-
-/**
- * The squares of the metres of a degree along the meridian and along the parallel, and their
- * derivatives by latitude, halved since they are needed half-way to a point.
- */
-function metricAround(lat: Degrees): Metric {
+function metricAround(lat: Degrees) {
   const sin = Math.sin(lat * RADIANS);
   const cos = Math.cos(lat * RADIANS);
   const w = 1 - ECCENTRICITY_SQUARED * sin * sin;
