@@ -3,7 +3,7 @@ import { createBuilder } from '../reload/build.js';
 import { connectionLimit } from '../serving/connections.js';
 import { Log } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
-import { givenSockets, reportServing, supervise, whenOrphaned } from '../serving/supervisor.js';
+import { givenSockets, supervise, whenOrphaned } from '../serving/supervisor.js';
 import type { ServeSettings } from './settings/values.js';
 
 /**
@@ -49,7 +49,7 @@ export async function serve(settings: ServeSettings, strange: readonly string[])
   const { startServer } = await import('../serving/server.js');
   const limited = { ...settings, workers, maxConnections: connections };
   server = await startServer(limited, log, sockets, build);
-  if (isSupervised) reportServing();
+  if (isSupervised) process.send!('serving');
   logger.info({ version: version(), ...server.begun, workers, connections }, 'serving');
   const wanted = settings.maxConnections;
   // with the usual limits of open files some are always missing

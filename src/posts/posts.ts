@@ -212,7 +212,9 @@ export function createPostClock(last: Microseconds, zone: TimeZone): () => Times
   let second = Number.NaN;
   let text = '';
   return () => {
-    const time = Math.max(latest + 1, systemMicros());
+    // milliseconds of the system's clock, with the microseconds of a finer one behind
+    const system = Date.now() * 1000 + Math.floor((performance.now() % 1) * 1000);
+    const time = Math.max(latest + 1, system);
     if (time > LAST) return undefined;
     latest = time;
     const now = Math.floor(time / 1e6);
@@ -224,9 +226,4 @@ export function createPostClock(last: Microseconds, zone: TimeZone): () => Times
     const micros = String(time - now * 1e6).padStart(6, '0');
     return { micros: time, text: text.slice(0, 20) + micros + text.slice(26) };
   };
-}
-
-/** Milliseconds of the system's clock, with the microseconds of a finer one behind. */
-function systemMicros(): Microseconds {
-  return Date.now() * 1000 + Math.floor((performance.now() % 1) * 1000);
 }

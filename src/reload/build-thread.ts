@@ -7,7 +7,7 @@ import { buildDataset } from '../index/build-dataset.js';
 import type { Notification } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';
-import type { BuildReply, BuildRequest, Fault, Run } from './build.js';
+import type { BuildReply, BuildRequest, Run } from './build.js';
 import { CompanionError, isTransient } from './decide.js';
 
 // entry of a thread that builds one generation and ends; an error that is no InputError ends it
@@ -30,13 +30,10 @@ export async function run(...[request, onProgress]: Parameters<Run>): Promise<Bu
     const { path, name, notifications } = request;
     const message = error.message.replaceAll(path, () => name);
     const isNamed = [name, notifications].some((one) => one && message.includes(one));
-    return { problem: isNamed ? message : `${name}: ${message}`, fault: faultOf(error) };
+    const ofFile = error instanceof CompanionError ? 'notifications' : 'snapshot';
+    const fault = isTransient(error) ? 'transient' : ofFile;
+    return { problem: isNamed ? message : `${name}: ${message}`, fault };
   }
-}
-
-function faultOf(error: InputError): Fault {
-  if (isTransient(error)) return 'transient';
-  return error instanceof CompanionError ? 'notifications' : 'snapshot';
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {

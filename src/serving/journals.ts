@@ -50,7 +50,7 @@ export async function openConfiguredJournal(
   } catch (error) {
     // a journal that is there may have accepted points: it must be opened
     if (!(error instanceof StoreError) || error.fault !== 'unwritable') throw error;
-    if (given !== undefined || isFile(path)) {
+    if (given !== undefined || statSync(path, { throwIfNoEntry: false })?.isFile()) {
       throw new InputError(`${error.message}: ${WAYS_OUT}`, { cause: error });
     }
     logger.warn({ path, reason: error.message }, 'points are only read');
@@ -97,8 +97,4 @@ function besideSnapshot(snapshot: string): string | undefined {
   const stat = statSync(snapshot, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   return stat.isDirectory() ? join(snapshot, FOLDER_JOURNAL) : `${snapshot}.journal`;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
@@ -48,8 +48,4 @@ function problemText(error: unknown, host: string, port: number): string {
   if (code === 'EADDRINUSE') reason = 'something else listens there; choose another --port';
   if (code === 'EACCES') reason = 'that port needs privileges; choose one above 1023';
   return `Cannot listen on ${host}:${port}: ${reason}.`;
-}
-
-export function addressText({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

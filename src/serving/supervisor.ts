@@ -93,10 +93,6 @@ export function givenSockets(): number[] {
   return Array.from({ length: threads }, (_, thread) => FIRST_SOCKET + thread);
 }
 
-export function reportServing(): void {
-  process.send!('serving');
-}
-
 /** Calls `end` when the supervisor is gone. */
 export function whenOrphaned(end: () => void): void {
   process.once('disconnect', end);

@@ -24,7 +24,7 @@ import { createUploads } from '../posts/media/upload.js';
 import type { Current } from '../reload/current.js';
 import { southwards } from '../tiles/grid.js';
 import { drain, holdConnections } from './connections.js';
-import { addressText, type Place, SOCKET_OPTIONS } from './listen.js';
+import { type Place, SOCKET_OPTIONS } from './listen.js';
 import type { Logs } from './log.js';
 import type { ThreadStart } from './threads.js';
 
@@ -111,7 +111,8 @@ export async function createWeb(
       isWarm = true;
       app.server.listen(place);
       await once(app.server, 'listening');
-      return addressText(app.server.address() as AddressInfo);
+      const { address, family, port } = app.server.address() as AddressInfo;
+      return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
     },
     async close() {
       isClosing = true;

@@ -1,8 +1,9 @@
+import { isHostPattern } from '../../model/authority.js';
 import { InputError, readAsset } from '../../model/quote.js';
 import {
   byteSize,
   duration,
-  hostList,
+  list,
   oneOf,
   originList,
   publicUrl,
@@ -52,7 +53,7 @@ const BY_FLAG: Readonly<Record<string, Parse>> = {
     if (/^\S+$/.test(text)) return text;
     throw new InputError('expected a token without blanks');
   },
-  '--allowed-hosts': hostList,
+  '--allowed-hosts': (text) => list(text, isHostPattern, 'host names without a port'),
   '--cors-origin': (text) => (text === 'none' ? [] : originList(text)),
   '--tile-url': tileUrl,
   '--log-format': oneOf('auto', 'json', 'text'),

@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import type { Leniency, Watermark } from '../../formats/snapshot.js';
-import { isHostPattern } from '../../model/authority.js';
 import { InputError } from '../../model/quote.js';
 import { isWhole } from '../../model/units.js';
 
@@ -104,16 +103,11 @@ export function workers(text: string): number {
 }
 
 /** The entries of a list with commas between. Throws an InputError. */
-function list(text: string, isEntry: (entry: string) => boolean, what: string): string[] {
+export function list(text: string, isEntry: (entry: string) => boolean, what: string): string[] {
   const entries = text.split(',').map((entry) => entry.trim());
   const wrong = entries.find((entry) => !isEntry(entry));
   if (wrong === undefined) return entries;
   throw new InputError(`expected ${what}, got ${JSON.stringify(wrong)}`);
-}
-
-/** Names of hosts, with commas between. Throws an InputError for one that names a port. */
-export function hostList(text: string): string[] {
-  return list(text, isHostPattern, 'host names without a port');
 }
 
 /** Origins as browsers name them, with commas between; `*` for any. Throws an InputError. */

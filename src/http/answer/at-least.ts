@@ -71,18 +71,14 @@ export function createKeptState(
       });
       state = await journal.state();
     }
-    checkKept(after, state);
-    return state;
+    const { keptAfter, lastSequence } = state;
+    if (after >= keptAfter && after <= lastSequence) return state;
+    const why =
+      after > lastSequence
+        ? `The last post is ${lastSequence}: ${after} is of another journal.`
+        : `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
+    throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
   };
-}
-
-function checkKept(after: number, { keptAfter, lastSequence }: JournalState): void {
-  if (after >= keptAfter && after <= lastSequence) return;
-  const why =
-    after > lastSequence
-      ? `The last post is ${lastSequence}: ${after} is of another journal.`
-      : `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
-  throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
 }
 
 function notThere(reason: string): HttpError {

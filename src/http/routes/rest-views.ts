@@ -102,7 +102,7 @@ export function pointsView(context: ViewContext): ReadAddress<PointsQuery> {
         list: pagedList(origin + POINTS_PATH, pairs, count, page, pageCount),
         records: pointRecords(engine.dataset, answer, room),
         keys: query.keys,
-        offered: () => ({ ...frequentTexts(engine.dataset.attributes) }),
+        offered: () => frequentTexts(engine.dataset.attributes),
         work,
       };
     },
