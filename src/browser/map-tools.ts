@@ -23,7 +23,6 @@ interface Workplace {
   open(x: number, y: number): void;
 }
 
-/** Adds the buttons and keys of a map. */
 export function addTools({ map, bar, apply, open }: Workplace): void {
   const drawing = new Drawing(map, apply);
   const view = button('This view', () => {

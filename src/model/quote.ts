@@ -21,7 +21,6 @@ export function inert(text: string): string {
   );
 }
 
-/** A reason as a sentence of its own. */
 export function sentence(reason: string): string {
   return `${reason[0]!.toUpperCase()}${reason.slice(1)}.`;
 }

@@ -19,7 +19,6 @@ export function integer(value: number): number | bigint {
   return value > 0xffff_ffff ? BigInt(value) : value;
 }
 
-/** Adds a value to the list of a key. */
 export function addTo<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
   const values = lists.get(key);
   if (values === undefined) lists.set(key, [value]);

@@ -60,7 +60,6 @@ export const JSON_FORM: Form = {
   behind: '"}'.length,
 };
 
-/** A GeoJSON Feature. */
 export const FEATURE_FORM: Form = {
   ...JSON_FORM,
   pattern: new RegExp(

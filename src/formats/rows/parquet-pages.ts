@@ -166,7 +166,6 @@ export class Unreadable {
   }
 }
 
-/** The place of a geometry. */
 export interface Place {
   readonly lon: number;
   readonly lat: number;

@@ -84,7 +84,6 @@ export async function offer([path, fd, zone]: Given): Promise<Offer> {
 /** What a thread may keep of a group until it is taken; the groups of pyarrow have a million rows. */
 const MOST_KEPT = { rows: 2 * MAX_BLOCK_POINTS, bytes: 64 * 1024 * 1024 } as const;
 
-/** The row groups of a file. */
 export class RowGroups {
   readonly count: number;
   readonly #source: RowFile;

@@ -26,7 +26,6 @@ export interface Piece {
 
 type PlacedProblems = readonly [place: number, problems: readonly Problem[]];
 
-/** The memory to be transferred with a piece. */
 export function memoryOfPiece({ blocks, places }: Piece): ArrayBuffer[] {
   return [places.buffer as ArrayBuffer, ...blocks.flatMap(memoryOfBlock)];
 }

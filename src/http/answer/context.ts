@@ -32,7 +32,6 @@ export interface Posting {
 
 /** What views are made with, in the threads of the slow lane, too. */
 export interface ViewContext {
-  /** The zone of times without an offset. */
   readonly zone: TimeZone;
   readonly site: Site;
   /** Most bytes that the records of a page may have as JSON. */

@@ -11,7 +11,6 @@ interface HeadFormat extends Pick<Format, 'name' | 'mediaType' | 'contentType' |
 
 /** An answer before its body is made: plain values, which threads send each other. */
 export interface AnswerHead {
-  /** The name of its format. */
   readonly format: string;
   readonly contentType: string;
   readonly etag: string;

@@ -14,7 +14,6 @@ export type Body =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly fields: FormFields };
 
-/** Media types of posts. */
 export type PostType = (typeof POST_TYPES)[number];
 
 export const POST_TYPES = [

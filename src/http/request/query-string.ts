@@ -22,7 +22,6 @@ export function parseQueryString(raw: string): Pair[] {
   return pairs;
 }
 
-/** The parameters of a request target. */
 export function parametersOf(target: string): Pair[] {
   const mark = target.indexOf('?');
   return mark < 0 ? [] : parseQueryString(target.slice(mark + 1));

@@ -6,7 +6,6 @@ import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { type ImageStore, MediaUnavailable } from './folder.js';
 
-/** The conditional headers of a client's request. */
 type ImageConditions = Pick<HeadObjectCommandInput, 'Range' | 'IfMatch' | 'IfNoneMatch'>;
 
 /** An image in a bucket, or only the status that says why there is nothing to send. */

@@ -89,7 +89,6 @@ export class Media {
     });
   }
 
-  /** Removes an incoming file. */
   async discard({ file }: Pick<CheckedImage, 'file'>): Promise<void> {
     await rm(this.#pathOf(file), { force: true }).catch((error: unknown) => {
       this.#options.logger.warn({ err: error, file }, 'an upload could not be removed');
