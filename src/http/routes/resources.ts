@@ -82,13 +82,14 @@ export function openapiAddresses(): readonly ReadAddress<undefined>[] {
 
 /** Adds the routes of a resource, and the redirect to an address that ends with a slash. */
 export function addResource(app: FastifyInstance, resource: Resource, context: Context): void {
-  const { path, get } = resource;
+  const { path, get, allow } = resource;
   const config = { address: resource };
   app.route({ method: ['GET', 'HEAD'], url: path, config, handler: get });
-  app.route({ method: 'OPTIONS', url: path, handler: describe(resource) });
-
-  if (!path.endsWith('/')) return;
-  addSlash(app, path, context);
+  const body = Buffer.from(JSON.stringify(optionsOf(resource)));
+  const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
+  const handler: RouteHandlerMethod = (_, reply) => void reply.headers(headers).send(body);
+  app.route({ method: 'OPTIONS', url: path, handler });
+  if (path.endsWith('/')) addSlash(app, path, context);
 }
 
 /** Redirects from the address without the slash at its end. */
@@ -137,11 +138,4 @@ function leadTo(
   // throws for hosts that are not allowed
   originOf(request.raw);
   reply.redirect((origin.publicUrl ?? '') + address, status);
-}
-
-function describe(resource: Resource): RouteHandlerMethod {
-  const { allow } = resource;
-  const body = JSON.stringify(optionsOf(resource));
-  const headers = { 'Content-Type': 'application/json', Allow: allow, ...preflightHeaders(allow) };
-  return (_request, reply) => void reply.headers(headers).send(Buffer.from(body));
 }

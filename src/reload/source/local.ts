@@ -74,9 +74,12 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
     },
     async open(candidate) {
       const { path, file, checksum, beside } = candidate as FileCandidate;
+      const text = checksum && startOf(createReadStream(besideOf(path)));
       return {
         path,
-        checksum: checksum && (await readChecksum(besideOf(path))),
+        checksum: await text?.catch((error) => {
+          throw unreadable(besideOf(path), error);
+        }),
         async state() {
           const changes = await Promise.all([
             stateIfAny(path).then((now) => changeOf(file, now)),
@@ -136,12 +139,6 @@ function candidateOf(
 
 function besideOf(path: string): string {
   return `${path}${CHECKSUM_SUFFIX}`;
-}
-
-async function readChecksum(path: string): Promise<string> {
-  return startOf(createReadStream(path)).catch((error) => {
-    throw unreadable(path, error);
-  });
 }
 
 /** The file as it is now. Throws what `stat` throws. */
