@@ -19,7 +19,7 @@ const MAX_THRIFT_DEPTH = 16;
 const MAX_VARINT_BYTES = 10;
 
 /** Reads counts, and goes no further than the bytes do. */
-class Cursor {
+export class Cursor {
   readonly bytes: Uint8Array;
   at: number;
 

@@ -14,7 +14,7 @@ import { formatUtc } from '../../model/timestamp.js';
 import { MAX_RECORD_BYTES } from '../block.js';
 import { readCell } from './csv.js';
 import type { Chunk, Column } from './parquet-file.js';
-import { checkPage, countOf, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
+import { Cursor, checkPage, countOf, endOfThrift, MAX_PAGE_BYTES } from './parquet-guard.js';
 import { BrokenRows, NOT_UTF8, TOO_LONG, utf8Of } from './row.js';
 import type { RowFile } from './row-file.js';
 
@@ -130,7 +130,8 @@ function decompress(packed: Uint8Array, size: number, codec: ColumnMetaData['cod
   switch (codec) {
     case 'SNAPPY':
       // for a wrong size, the decoder's memory would still hold the page before
-      if (snappySize(packed) !== size) throw new BrokenRows('a page is of another size');
+      if (new Cursor(packed, 0).varint() !== size)
+        throw new BrokenRows('a page is of another size');
       return compressors.SNAPPY!(packed, size);
     case 'GZIP':
       return gunzipSync(packed, { maxOutputLength: size });
@@ -145,16 +146,6 @@ function decompress(packed: Uint8Array, size: number, codec: ColumnMetaData['cod
         `is compressed by ${codec}; take SNAPPY, GZIP, ZSTD, BROTLI, LZ4_RAW or none`,
       );
   }
-}
-
-function snappySize(packed: Uint8Array): number {
-  let size = 0;
-  for (let at = 0; at < 5; at++) {
-    const byte = packed[at] ?? 0;
-    size += (byte & 0x7f) * 2 ** (7 * at);
-    if (byte < 0x80) break;
-  }
-  return size;
 }
 
 /** Stands for a value that cannot be read, a problem of its record alone. */
