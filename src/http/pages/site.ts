@@ -166,7 +166,9 @@ export function paging(path: string, pairs: readonly Pair[], list: ListFacts, la
   const { next, previous } = list.links();
   if (pageCount <= 1) return NOTHING;
   const link = (number: number): string => pageLink(path, pairs, number);
-  const numbers = numbersOf(page, pageCount).map((number, i, all) => {
+  const near = Array.from({ length: 2 * NEIGHBOURS + 1 }, (_, i) => page - NEIGHBOURS + i);
+  const shown = near.filter((number) => number >= 1 && number <= pageCount);
+  const numbers = [...new Set([1, ...shown, pageCount])].map((number, i, all) => {
     const gap = i > 0 && number > all[i - 1]! + 1 && html`<li aria-hidden="true">…</li>`;
     if (number === page) {
       return html`${gap}<li><a aria-current="page" href="${link(number)}">${number}</a></li>`;
@@ -184,12 +186,4 @@ ${numbers}
 function step(rel: string, label: string, href: string | null): Html {
   if (href === null) return html`<span class="off">${label}</span>`;
   return html`<a rel="${rel}" href="${href}">${label}</a>`;
-}
-
-function numbersOf(page: number, pageCount: number): number[] {
-  const numbers = new Set([1, pageCount]);
-  for (let number = page - NEIGHBOURS; number <= page + NEIGHBOURS; number++) {
-    if (number >= 1 && number <= pageCount) numbers.add(number);
-  }
-  return [...numbers].sort((a, b) => a - b);
 }
