@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Logger } from 'pino';
 import { SharedRoom } from '../../model/turns.js';
@@ -76,12 +76,6 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
   const file = `${randomUUID()}.upload`;
   const path = join(incoming, file);
   const hash = createHash('sha256');
-  const meter = new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
   try {
     // somebody may have removed it
     makeFolder(incoming);
@@ -91,7 +85,10 @@ async function write(incoming: string, stream: Readable, name: string): Promise<
   }
   const sink = createWriteStream(path, { flags: 'wx' });
   try {
-    await pipeline(stream, meter, sink);
+    await pipeline(
+      stream.on('data', (chunk: Buffer) => hash.update(chunk)),
+      sink,
+    );
   } catch (error) {
     // until the sink is closed, it may still make the file
     if (!sink.closed) await new Promise<void>((resolve) => sink.once('close', resolve));
