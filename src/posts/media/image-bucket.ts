@@ -36,13 +36,12 @@ const ABSENT: ReadonlySet<number | undefined> = new Set([403, 404]);
 const ANSWERS: ReadonlySet<number | undefined> = new Set([304, 412, 416]);
 const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image/png' };
 
+const within = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
+
 /** Images below `s3://bucket/prefix`. Throws as {@link openBucket} does. */
 export async function openImageBucket(address: string): Promise<ImageBucket> {
   const { client, name: Bucket, path } = await openBucket(folderOf(address));
   const imageKey = (id: string, name: string): string => `${path}map_data_points/${id}/${name}`;
-  const within = (): { readonly abortSignal: AbortSignal } => ({
-    abortSignal: AbortSignal.timeout(REQUEST_MS),
-  });
 
   return {
     async put(file, id, name) {
@@ -94,7 +93,7 @@ export async function checkImageBucket(address: string): Promise<string | undefi
   const { client, name: Bucket, path: Prefix } = await openBucket(folderOf(address));
   try {
     const asked = { Bucket, Prefix, MaxKeys: 1 };
-    await client.listObjectsV2(asked, { abortSignal: AbortSignal.timeout(REQUEST_MS) });
+    await client.listObjectsV2(asked, within());
     return undefined;
   } catch (error) {
     const status = storeStatus(error);
