@@ -1,4 +1,4 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FSWatcher } from 'chokidar';
 import type { Logger } from 'pino';
@@ -76,32 +76,24 @@ export function watchPaths(
 /** The folders to watch, each with what tells it from another that takes its place. */
 function foldersOf(paths: readonly string[]): ReadonlyMap<string, string> {
   const folders = new Map<string, string>();
-  const add = (end: End | undefined): boolean => {
-    if (!end?.stats.isDirectory()) return false;
-    const { path, stats } = end;
-    folders.set(path, `${path} ${stats.dev} ${stats.ino} ${stats.birthtimeMs}`);
-    return true;
+  /** Adds a folder; returns what a path leads to behind its links, and undefined for nothing. */
+  const add = (path: string): string | undefined => {
+    try {
+      const end = realpathSync(path);
+      const stats = statSync(end);
+      const { dev, ino, birthtimeMs } = stats;
+      if (stats.isDirectory()) folders.set(end, `${end} ${dev} ${ino} ${birthtimeMs}`);
+      return end;
+    } catch {
+      // it may also be there and not for this process
+      return undefined;
+    }
   };
   for (const path of paths) {
-    const end = endOf(path);
-    if (add(end)) continue;
-    add(endOf(dirname(path)));
-    if (end !== undefined) add(endOf(dirname(end.path)));
+    const end = add(path);
+    if (end !== undefined && folders.has(end)) continue;
+    add(dirname(path));
+    if (end !== undefined) add(dirname(end));
   }
   return folders;
-}
-
-interface End {
-  readonly path: string;
-  readonly stats: Stats;
-}
-
-/** What a path leads to behind its links; undefined where there is nothing, or no permission. */
-function endOf(path: string): End | undefined {
-  try {
-    const end = realpathSync(path);
-    return { path: end, stats: statSync(end) };
-  } catch {
-    return undefined;
-  }
 }
