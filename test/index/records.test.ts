@@ -1,4 +1,4 @@
-import { Permutation, Random } from '../../src/cli/generate/random.js';
+import { permutation, Random } from '../../src/cli/generate/random.js';
 import { MAX_RECORD_BYTES } from '../../src/formats/block.js';
 import { MOST_SHORT, rendered, storePoint } from '../../src/formats/record-layout.js';
 import { copyPage, fetchPage } from '../../src/index/record-page.js';
@@ -39,8 +39,8 @@ function recordsOf(given: readonly Point[]): Records {
   const all = given.map(storePoint);
   const sizes = all.map(({ length }) => length);
   const made = allocateRecords(Uint32Array.from(sizes), undefined, 0, MOST_BYTES);
-  const order = new Permutation(SEED, all.length);
-  const rows = Uint32Array.from(all, (_, index) => order.at(index));
+  const rowOf = permutation(SEED, all.length);
+  const rows = Uint32Array.from(all, (_, index) => rowOf(index));
   for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
     const block = Array.from(rows.subarray(next, next + points), (row) => all[row]!);
     const source = Buffer.concat([Buffer.of(1, 2), ...block, Buffer.of(3)]).subarray(2, -1);

@@ -1,4 +1,4 @@
-import { Permutation, Random } from '../../src/cli/generate/random.js';
+import { permutation, Random } from '../../src/cli/generate/random.js';
 import { attributesOf } from '../../src/formats/attributes.js';
 import type { StoredRecord } from '../../src/formats/record-layout.js';
 import { AttributeCollector } from '../../src/index/attribute-collector.js';
@@ -56,7 +56,7 @@ export const USERS: readonly number[] = [148, 0, 7, 12, 2 ** 53 - 1, 99, 2 ** 40
  */
 export function scatterNotes(seed: number, count: number): Note[] {
   const random = new Random(seed, 'point');
-  const order = new Permutation(seed, Math.max(1, count));
+  const placeOf = permutation(seed, Math.max(1, count));
   const instants = Array.from({ length: 50 }, () => START + random.int(1000) * 1e9);
   const attributes = new Random(seed, 'other');
   const notes: Note[] = [];
@@ -64,7 +64,7 @@ export function scatterNotes(seed: number, count: number): Note[] {
     const [lon, lat] = scatterPlace(random, notes);
     const created = scatterTime(random, instants);
     const modified = random.chance(0.4) ? created : scatterTime(random, instants);
-    const id = i === 7 ? Number.MAX_SAFE_INTEGER : order.at(i) * 3 + 1;
+    const id = i === 7 ? Number.MAX_SAFE_INTEGER : placeOf(i) * 3 + 1;
     const place = { lon: eightDigits(lon, 180), lat: eightDigits(lat, 90) };
     notes.push({ id, ...place, created, modified, ...scatterAttributes(attributes) });
   }

@@ -1,7 +1,7 @@
 import type { Point } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
 import { createdAt, helsinkiTime, modifiedAt, place, START_OF_2023, UNIT } from './places.js';
-import { cumulative, Permutation, Random } from './random.js';
+import { cumulative, permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
 const OPEN_IN_2023 = 0.29;
@@ -13,11 +13,11 @@ const USERS = 4000;
  * for in any order.
  */
 export function inventPoints(seed: number, count: number): (index: number) => Point {
-  const ids = new Permutation(seed, count);
+  const idOf = permutation(seed, count);
   const random = new Random(seed, 'point');
   return (index) => {
     random.restart(index);
-    return inventPoint(random, ids.at(index) + 1);
+    return inventPoint(random, idOf(index) + 1);
   };
 }
 

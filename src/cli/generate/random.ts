@@ -97,40 +97,23 @@ export function cumulative(weights: readonly number[]): Float64Array {
   return Float64Array.from(weights, (weight) => (sum += weight));
 }
 
-/** A seeded order of 0 … size - 1, without a table. */
-export class Permutation {
-  readonly #size: number;
-  readonly #mask: number;
-  readonly #shift: number;
-  readonly #keys: readonly number[];
-
-  /** `size` is 1 to 2^30. */
-  constructor(seed: number, size: number) {
-    const random = new Random(seed, 'id');
-    const bits = 32 - Math.clz32(size - 1);
-    this.#size = size;
-    this.#mask = 2 ** bits - 1;
-    this.#shift = Math.max(1, bits >> 1);
-    this.#keys = Array.from({ length: 8 }, () => random.bits());
-  }
-
-  at(index: number): number {
+/** Makes a seeded order of 0 … size - 1, without a table; `size` is 1 to 2^30. */
+export function permutation(seed: number, size: number): (index: number) => number {
+  const random = new Random(seed, 'id');
+  const bits = 32 - Math.clz32(size - 1);
+  const mask = 2 ** bits - 1;
+  const shift = Math.max(1, bits >> 1);
+  const keys = Array.from({ length: 8 }, () => random.bits());
+  return (index) => {
     let value = index;
     // mixing permutes the next power of two: values beyond the size are mixed again
     do {
-      value = this.#mix(value);
-    } while (value >= this.#size);
+      // each step can be undone within the mask: an odd factor, a sum, a shifted xor
+      for (let round = 0; round < keys.length; round += 2) {
+        value = (Math.imul(value, keys[round]! | 1) + keys[round + 1]!) & mask;
+        value ^= value >>> shift;
+      }
+    } while (value >= size);
     return value;
-  }
-
-  /** Each step can be undone within the mask: an odd factor, a sum, a shifted xor. */
-  #mix(index: number): number {
-    let value = index;
-    for (let round = 0; round < this.#keys.length; round += 2) {
-      const factor = this.#keys[round]! | 1;
-      value = (Math.imul(value, factor) + this.#keys[round + 1]!) & this.#mask;
-      value ^= value >>> this.#shift;
-    }
-    return value;
-  }
+  };
 }

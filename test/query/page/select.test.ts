@@ -1,4 +1,4 @@
-import { Permutation, Random } from '../../../src/cli/generate/random.js';
+import { permutation, Random } from '../../../src/cli/generate/random.js';
 import { FEW } from '../../../src/query/common/plan.js';
 import { BITS_PER_SPAN, createScratch, type Scratch } from '../../../src/query/common/scratch.js';
 import { selectFew, selectRanked } from '../../../src/query/page/select.js';
@@ -31,8 +31,8 @@ function assertSelect(
 
 /** Distinct ranks below `domain` in random order. */
 function draw(domain: number, count: number, seed: number): number[] {
-  const permutation = new Permutation(seed, domain);
-  return Array.from({ length: count }, (_, index) => permutation.at(index));
+  const at = permutation(seed, domain);
+  return Array.from({ length: count }, (_, index) => at(index));
 }
 
 test('windows of few ranks and of many are those of the sorted list', () => {
