@@ -46,6 +46,7 @@ export async function diff(
   const differences = new Differences(options);
   const part = new Part(heldBytes);
   const marks = new Marks();
+  let same = 0;
   const bar = startBar(first, options);
   let now: LoadReport | undefined;
   const readSecond = async (visit: Visit, isWanted?: IsWanted): Promise<LoadReport> => {
@@ -62,7 +63,8 @@ export async function diff(
         if (was === undefined) return;
         const mark = markOf(was, record);
         marks.set(row, mark);
-        if (mark !== FOUND) differences.extend(was);
+        if (mark === FOUND) same++;
+        else differences.extend(was);
       },
       ({ id }) => id.some((one) => part.has(one)),
     );
@@ -74,7 +76,7 @@ export async function diff(
     return part.add(point) ? undefined : compare().then(() => void part.add(point));
   });
   const { format, points } = await compare();
-  if (marks.differ(points)) {
+  if (same < points) {
     await readSecond((point, row) => {
       const mark = marks.get(row);
       if (mark === FOUND) return;
@@ -212,12 +214,6 @@ class Marks {
   set(row: number, mark: number): void {
     this.#pages[row >>> 16] ??= new Uint16Array(2 ** 16);
     this.#pages[row >>> 16]![row & 0xffff] = mark;
-  }
-
-  /** Whether one of the first `count` is not {@link FOUND}, or has fields besides. */
-  differ(count: number): boolean {
-    for (let row = 0; row < count; row++) if (this.get(row) !== FOUND) return true;
-    return false;
   }
 }
 
