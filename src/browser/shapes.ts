@@ -132,13 +132,7 @@ function circleOutline([lon, lat]: Place, metres: number): Outline | undefined {
   return [closed([...ring, [ring.at(-1)![0], pole], [ring[0]![0], pole]])];
 }
 
-const WORLD: Place[] = [
-  [-180, -90],
-  [180, -90],
-  [180, 90],
-  [-180, 90],
-  [-180, -90],
-];
+const WORLD: Place[] = boxOutline([-180, -90, 180, 90])[0]!;
 
 function closed(ring: readonly Place[]): Place[] {
   return [...ring, ring[0]!];
