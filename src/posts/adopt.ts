@@ -3,7 +3,7 @@ import { storePoint } from '../formats/record-layout.js';
 import type { DatasetParts } from '../index/dataset.js';
 import type { AcceptedPoint } from '../index/delta.js';
 import { firstAbove, rankOf } from '../index/order.js';
-import { type Problem, readPoint } from '../model/point.js';
+import { type Point, type Problem, readPoint } from '../model/point.js';
 import { InputError } from '../model/quote.js';
 import type { Microseconds } from '../model/units.js';
 import type { GenerationParts } from '../reload/current.js';
@@ -166,18 +166,15 @@ export function standingOf(
 
 /** A post as it is served. Throws an InputError where somebody has edited it. */
 export function acceptedOf({ sequence, record, point: known }: Post): AcceptedPoint {
-  const point = known ?? readPoint(parsed(sequence, record), () => {});
-  if ('id' in point) return { sequence, point, record: storePoint(point) };
-  const [{ field, reason }] = point as readonly [Problem];
-  throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
-}
-
-function parsed(sequence: number, record: string): unknown {
+  let point: Point | readonly Problem[];
   try {
-    return JSON.parse(record);
+    point = known ?? readPoint(JSON.parse(record), () => {});
   } catch {
     throw new InputError(`the journal: post ${sequence} has a record that is no JSON`);
   }
+  if ('id' in point) return { sequence, point, record: storePoint(point) };
+  const [{ field, reason }] = point as readonly [Problem];
+  throw new InputError(`the journal: post ${sequence} has a record whose ${field} ${reason}`);
 }
 
 /** Throws an InputError where posts are gone that a snapshot with this watermark may lack. */
