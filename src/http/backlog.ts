@@ -61,9 +61,11 @@ export class Backlog {
   }
 
   get bytes(): number {
-    this.#forgetGone();
     let bytes = 0;
-    for (const response of this.#unsent.keys()) bytes += response.writableLength;
+    for (const response of this.#unsent.keys()) {
+      // connections that were reset in this turn are closed in the next one
+      if (!isGone(response)) bytes += response.writableLength;
+    }
     return bytes;
   }
 
@@ -72,7 +74,6 @@ export class Backlog {
     // while this thread stood still, nobody could take anything
     const stoodStill = Math.max(0, now - this.#lookedAt - this.#lookMs);
     this.#lookedAt = now;
-    this.#forgetGone();
     for (const [response, progress] of this.#unsent) {
       progress.movedAt = Math.min(now, progress.movedAt + stoodStill);
       look(response, progress);
@@ -92,7 +93,8 @@ export class Backlog {
     let { bytes } = this;
     if (bytes <= maxUnsent * (1 - STEP)) return;
     for (const [response, progress] of this.#unsent) look(response, progress);
-    const longestFirst = [...this.#unsent].sort(([, a], [, b]) => a.movedAt - b.movedAt);
+    const open = [...this.#unsent].filter(([response]) => !isGone(response));
+    const longestFirst = open.sort(([, a], [, b]) => a.movedAt - b.movedAt);
     for (const [response] of longestFirst) {
       if (bytes <= maxUnsent * REST) return;
       const { socket } = response.req;
@@ -101,13 +103,6 @@ export class Backlog {
       // a connection may have two answers
       if (!socket.destroyed) this.crowded++;
       socket.resetAndDestroy();
-    }
-  }
-
-  /** A response that waits for its turn on a connection gets no `close` when that closes. */
-  #forgetGone(): void {
-    for (const response of this.#unsent.keys()) {
-      if (isGone(response)) this.#unsent.delete(response);
     }
   }
 }
