@@ -4,9 +4,9 @@ import type { Notification } from '../../model/notification.js';
 import { type Point, readPoint } from '../../model/point.js';
 import { IMAGE, PROCESSED } from '../../model/units.js';
 import { attributesOf } from '../attributes.js';
-import type { AttributeColumns, PointBlock } from '../block.js';
+import { type AttributeColumns, columnsOf, type PointBlock } from '../block.js';
 import { IdSet } from '../id-set.js';
-import { rendered, type StoredRecord, storePoint } from '../record-layout.js';
+import { rendered, type StoredRecord } from '../record-layout.js';
 
 /**
  * Checks what readers of a native file take on trust: that records are valid, written as the API
@@ -90,16 +90,11 @@ function auditRecord(record: StoredRecord, block: PointBlock, i: number): string
     return `is no JSON: ${(error as Error).message}`;
   }
   if (unknownKey !== undefined) return `has a key that records may not have: ${unknownKey}`;
-  if (!storePoint(point).equals(record)) return 'is not written the way the API renders it';
-  const pairs: readonly (readonly [string, number, number])[] = [
-    ['id', point.id, block.id[i]!],
-    ['lat', Number(point.lat), block.lat[i]!],
-    ['lon', Number(point.lon), block.lon[i]!],
-    ['created_at', point.createdAt.micros, block.createdAt[i]!],
-    ['modified_at', point.modifiedAt.micros, block.modifiedAt[i]!],
-  ];
-  for (const [name, record, column] of pairs) {
-    if (record !== column) return `says ${name} ${record}, its column ${column}`;
+  const own = columnsOf(point);
+  if (!own.record.store().equals(record)) return 'is not written the way the API renders it';
+  for (const name of ['id', 'lat', 'lon', 'createdAt', 'modifiedAt'] as const) {
+    const [said, column] = [own[name], block[name][i]];
+    if (said !== column) return `says ${name.replace('At', '_at')} ${said}, its column ${column}`;
   }
   return undefined;
 }
