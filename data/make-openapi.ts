@@ -24,6 +24,8 @@ interface PathItem extends Piece {
 
 interface Operation extends Piece {
   readonly operationId?: string;
+  /** In place of the headers that other addresses take. */
+  readonly parameters?: readonly Piece[];
   readonly responses: Readonly<Record<string, Piece>>;
 }
 
@@ -82,8 +84,8 @@ function spliced({ get, post }: PathItem, address: Address, shared: readonly Pie
         ...common,
         operationId: `get${ending}`,
         description,
-        parameters: [...parameters.map(refer), ...shared],
-        responses: { ...READ_RESPONSES, ...get!.responses },
+        parameters: [...parameters.map(refer), ...(get!.parameters ?? shared)],
+        responses: laid(READ_RESPONSES, get!.responses) as Operation['responses'],
       },
     }),
     options: {
@@ -158,11 +160,12 @@ function laidOver(piece: unknown): unknown {
   return laid(laidOver(found), own);
 }
 
-/** A deep merge, in which keys of `over` replace those of `under`. */
+/** A deep merge, in which keys of `over` replace those of `under`; an empty list removes one. */
 function laid(under: unknown, over: unknown): unknown {
   if (!isObject(under) || !isObject(over)) return over;
   const own = Object.entries(over).map(([key, one]) => [key, laid(under[key], one)]);
-  return { ...under, ...Object.fromEntries(own) };
+  const all = Object.entries({ ...under, ...Object.fromEntries(own) });
+  return Object.fromEntries(all.filter(([, one]) => !(Array.isArray(one) && one.length === 0)));
 }
 
 /** A copy for OpenAPI 3.0: what only 3.1 has is translated or left out. */

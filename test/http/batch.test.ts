@@ -128,6 +128,8 @@ test('a body that is not a batch is refused as a whole', async () => {
     assert.is(reply.status, status, `${body.slice(0, 40)}: ${reply.text}`);
     assert.is(reply.headers['content-type'], 'application/json');
   }
+  const late = await send('[]', { ...JSON_TYPE, 'Waypost-At-Least': '7' });
+  assert.match(late.text, /asks for post 7, and this instance has no journal/);
   const many = await send('{}\n'.repeat(1001), LINES_TYPE);
   assert.match(many.text, /Got 1001 questions\. Expected at most 1000 at a time/);
   assert.is(linesOf(await send(JSON.stringify(Array(1000).fill({ page_size: 1 })))).length, 1000);

@@ -13,8 +13,9 @@ const MAX_WAITING = 256;
 
 /**
  * Makes a function that waits until the sequence that a header asks for is served; it returns
- * undefined where there is nothing to wait for. Throws a 400 HttpError for what is no sequence;
- * rejects with a 503 one where the posts do not come in time or too many requests wait.
+ * undefined where there is nothing to wait for. Throws a 400 HttpError for what is no sequence, and
+ * a 503 one where there is no journal; rejects with such a one where the posts do not come in time or
+ * too many requests wait.
  */
 export function createAtLeast(
   current: Current,
@@ -23,7 +24,10 @@ export function createAtLeast(
   return ({ headers }) => {
     const expected = 'a sequence as Waypost-Sequence has it';
     const wanted = sequenceIn(headers['waypost-at-least'], 'Waypost-At-Least', expected);
-    return wanted === undefined ? undefined : waitFor(wanted);
+    if (wanted === undefined) return undefined;
+    if (wanted === 0 || current.generation.delta !== undefined) return waitFor(wanted);
+    const detail = `Waypost-At-Least asks for post ${wanted}, and this instance has no journal.`;
+    throw new HttpError(503, { detail: `${detail} Leave the header out here.` });
   };
 }
 

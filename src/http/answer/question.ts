@@ -139,7 +139,7 @@ export type ReadAddress<Wanted> = View<Wanted> & Address;
 export function optionsOf(address: Address): object {
   const { title: name, description, formats, actions } = address;
   const { parses = POST_TYPES } = address;
-  const renders = formats.map(({ mediaType }) => mediaType);
+  const renders = [...new Set(formats.map(({ mediaType }) => mediaType))];
   return { name, description, renders, parses, ...(actions !== undefined && { actions }) };
 }
 

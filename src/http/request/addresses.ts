@@ -21,7 +21,8 @@ export const EXPORT_PATH = '/export/points.:format';
 export const EXPORT_FORMATS: readonly ExportFormat[] = [
   { name: 'ndjson', mediaType: 'application/x-ndjson' },
   { name: 'geojson', mediaType: 'application/geo+json' },
-  { name: 'geojsonl', mediaType: 'application/geo+json-seq' },
+  // lines, not the texts behind a byte 1e of application/geo+json-seq
+  { name: 'geojsonl', mediaType: 'application/x-ndjson' },
   { name: 'csv', mediaType: 'text/csv; charset=utf-8' },
   { name: 'msgpack', mediaType: 'application/vnd.msgpack' },
   { name: 'parquet', mediaType: 'application/vnd.apache.parquet', isCompressed: true },
