@@ -1,14 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  closeSync,
-  existsSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -22,7 +14,7 @@ import { FIXTURE_POINTS, MAIN } from '../support/service.js';
 import { assert, failure, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 import { until } from '../support/wait.js';
 
-const LINES = readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300);
+const LINES = fs.readFileSync(FIXTURE_POINTS, 'utf8').split('\n').slice(0, 300);
 const ROWS = makeFile(LINES.join('\n'), 'rows.ndjson');
 const quiet: PackOptions = { print() {} };
 
@@ -36,7 +28,7 @@ test('standard input is packed as a file is', async () => {
   const folder = makeFolder();
   const [fromFile, fromInput] = [join(folder, 'a.waypost'), join(folder, 'b.waypost')];
   await packSnapshot(ROWS, fromFile, quiet);
-  await packFrom(readFileSync(ROWS), fromInput);
+  await packFrom(fs.readFileSync(ROWS), fromInput);
   const [blocks, report] = await readOnePass(fromFile);
   const [sameBlocks, same] = await readOnePass(fromInput);
   assert.equal(sameBlocks, blocks);
@@ -45,9 +37,9 @@ test('standard input is packed as a file is', async () => {
   assert.is(reader.origin, 'waypost pack, from standard input');
   reader.close();
   // a native snapshot can come that way, too
-  await packFrom(readFileSync(fromFile), fromInput);
+  await packFrom(fs.readFileSync(fromFile), fromInput);
   assert.equal((await readOnePass(fromInput))[0], blocks);
-  assert.equal(readdirSync(folder).sort(), ['a.waypost', 'b.waypost']);
+  assert.equal(fs.readdirSync(folder).sort(), ['a.waypost', 'b.waypost']);
 });
 
 test('standard input that cannot be packed is named, and leaves nothing', async () => {
@@ -62,7 +54,7 @@ test('standard input that cannot be packed is named, and leaves nothing', async 
   }
   const nowhere = packFrom(Buffer.from('[]'), join(folder, 'none', 'out.waypost'));
   assert.match(await refusal(nowhere), /cannot be written: there is no folder .*none$/);
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
 });
 
 test('standard input is verified as a file is', async () => {
@@ -76,8 +68,8 @@ test('standard input is verified as a file is', async () => {
     return [code, lines.filter((line) => !line.includes('exported'))];
   };
   const texts = ['{"id":1}\n', '[]', 'hello'].map((one) => Buffer.from(one));
-  for (const bytes of [readFileSync(path), ...texts]) {
-    writeFileSync(path, bytes);
+  for (const bytes of [fs.readFileSync(path), ...texts]) {
+    fs.writeFileSync(path, bytes);
     const [code, lines] = await said(path);
     const expected = lines.map((line) => line.replaceAll(path, 'standard input'));
     assert.equal(await said('-', bytes), [code, expected]);
@@ -89,9 +81,10 @@ test('nobody else may read the file that standard input is copied to', async () 
   const modes: number[] = [];
   const stdin = Readable.from(
     (async function* () {
-      yield readFileSync(ROWS);
-      while (readdirSync(folder).length === 0) await delay(1);
-      for (const name of readdirSync(folder)) modes.push(statSync(join(folder, name)).mode & 0o777);
+      yield fs.readFileSync(ROWS);
+      while (fs.readdirSync(folder).length === 0) await delay(1);
+      for (const name of fs.readdirSync(folder))
+        modes.push(fs.statSync(join(folder, name)).mode & 0o777);
     })(),
     { highWaterMark: 1 },
   );
@@ -109,7 +102,7 @@ test('interrupted while standard input is silent, it leaves nothing', async () =
   const reason = new Error('interrupted');
   abort.abort(reason);
   assert.is(await failure(work), reason);
-  assert.equal(readdirSync(folder), []);
+  assert.equal(fs.readdirSync(folder), []);
 });
 
 test('standard output gets the bytes of the file', async () => {
@@ -121,17 +114,17 @@ test('standard output gets the bytes of the file', async () => {
     packSnapshot(ROWS, '-', { ...quiet, stdout }).finally(() => stdout.end()),
     stdout.toArray(),
   ]);
-  assert.ok(Buffer.concat(chunks as Buffer[]).equals(readFileSync(path)));
+  assert.ok(Buffer.concat(chunks as Buffer[]).equals(fs.readFileSync(path)));
   const terminal = Object.assign(new PassThrough(), { isTTY: true });
   const shown = packSnapshot(ROWS, '-', { ...quiet, stdout: terminal });
   assert.match(await refusal(shown), /nothing for a terminal/);
-  assert.equal(readdirSync(folder), ['a.waypost']);
+  assert.equal(fs.readdirSync(folder), ['a.waypost']);
 });
 
 test('a command whose reader has left ends quietly', async () => {
   const folder = makeFolder();
   const bad = join(folder, 'bad.ndjson');
-  writeFileSync(bad, '{"id":\n'.repeat(50));
+  fs.writeFileSync(bad, '{"id":\n'.repeat(50));
   const runs = [
     ['verify', bad],
     ['pack', ROWS, '-'],
@@ -144,7 +137,7 @@ test('a command whose reader has left ends quietly', async () => {
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
     assert.equal([code, stderr], [141, ''], args[0]);
   }
-  assert.equal(readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
+  assert.equal(fs.readdirSync(folder).sort(), ['bad.ndjson', 'five.ndjson', 'out.waypost']);
 });
 
 test('a command that is interrupted, or cannot say what it found, leaves nothing and says why', async () => {
@@ -152,9 +145,9 @@ test('a command that is interrupted, or cannot say what it found, leaves nothing
   const cases: [string[], number | 'SIGINT' | 'pipe', number, RegExp][] = [
     [['verify', '-'], 'SIGINT', 1, /^waypost: Stopped by SIGINT\.\n$/],
   ];
-  if (existsSync('/dev/full')) {
-    const full = openSync('/dev/full', 'w');
-    closeLater(async () => closeSync(full));
+  if (fs.existsSync('/dev/full')) {
+    const full = fs.openSync('/dev/full', 'w');
+    closeLater(async () => fs.closeSync(full));
     const why = /^waypost: the output cannot be written: ENOSPC[^\n]*\n$/;
     cases.push(
       [['export', ROWS, '-'], full, 1, why],
@@ -170,13 +163,13 @@ test('a command that is interrupted, or cannot say what it found, leaves nothing
     });
     if (isSignal) {
       child.stdin!.write('{"id":1');
-      await until('the copy', () => readdirSync(folder).length > 0);
+      await until('the copy', () => fs.readdirSync(folder).length > 0);
       child.kill(end);
     }
     const [stderr, [code]] = await Promise.all([text(child.stderr!), once(child, 'close')]);
     assert.is(code, expected, args[0]);
     assert.match(stderr, message);
-    assert.equal(readdirSync(folder), []);
+    assert.equal(fs.readdirSync(folder), []);
   }
 });
 

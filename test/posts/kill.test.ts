@@ -1,13 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { commandOf, processTree } from '../../bench/support/proc.js';
@@ -80,8 +73,8 @@ async function killServices(
   const folder = makeFolder();
   const snapshot = join(folder, 'notes.ndjson');
   const media = join(folder, 'media');
-  mkdirSync(media);
-  writeFileSync(snapshot, FIRST_NOTE);
+  fs.mkdirSync(media);
+  fs.writeFileSync(snapshot, FIRST_NOTE);
   let ahead = 0;
   const start = (): Promise<Service> => {
     ahead += STEP_MS;
@@ -141,14 +134,14 @@ async function killServices(
 
 /** A snapshot as the upstream makes it: the old one and some of the accepted points. */
 function replaceSnapshot(path: string, { acknowledged }: Told, random: Random): void {
-  const lines = new Set(readFileSync(path, 'utf8').trim().split('\n'));
+  const lines = new Set(fs.readFileSync(path, 'utf8').trim().split('\n'));
   const records = [...acknowledged.values()];
   for (const [index, record] of records.entries()) {
     // one new point at least, or the snapshot retires nothing
     if (random.int(3) === 0 || index === records.length - 1) lines.add(record);
   }
-  writeFileSync(`${path}.new.tmp`, `${[...lines].join('\n')}\n`);
-  renameSync(`${path}.new.tmp`, path);
+  fs.writeFileSync(`${path}.new.tmp`, `${[...lines].join('\n')}\n`);
+  fs.renameSync(`${path}.new.tmp`, path);
 }
 
 /** Waits for a moment, for `mostMs` at most. Returns whether it came. */
@@ -168,7 +161,7 @@ async function untilMoment(
   const ended = compacting && once(compacting, 'close');
   const hasBegun = (): boolean =>
     moment === 'compact'
-      ? readdirSync(join(snapshot, '..')).some((name) => name.startsWith('.waypost-'))
+      ? fs.readdirSync(join(snapshot, '..')).some((name) => name.startsWith('.waypost-'))
       : logged(service, LOGGED[moment]!) > before;
   const end = performance.now() + mostMs;
   while (!hasBegun() && performance.now() < end) await delay(1);
@@ -196,7 +189,7 @@ function compactedFrom(snapshot: string): string {
 /** What `waypost compact` left is a whole snapshot, where there is one. */
 async function compactedIsWhole(snapshot: string, about: string): Promise<void> {
   const path = compactedFrom(snapshot);
-  if (!existsSync(path)) return;
+  if (!fs.existsSync(path)) return;
   const { code, stdout, stderr } = await runCommand(['verify', path]);
   assert.is(code, 0, `${about}: ${stdout}${stderr}`);
 }

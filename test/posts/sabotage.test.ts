@@ -1,15 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Random } from '../../src/cli/generate/random.js';
@@ -29,7 +19,7 @@ for (const [name, happen] of Object.entries(ACCIDENTS)) {
       const heard: string[] = [];
       const store = open((reason) => void heard.push(reason));
       store.append([newPost(1, '- a')]);
-      copyFileSync(path, `${path}.copy`);
+      fs.copyFileSync(path, `${path}.copy`);
       store.append(Array.from({ length: 50 }, (_, i) => newPost(i + 2, `- ${i}`)));
       happen(path, `${path}.copy`);
       if (then === 'append') assert.equal(store.append([newPost(60)]), [52]);
@@ -70,7 +60,7 @@ test('has all posts when the file was changed within a transaction, and two more
         }
       };
       while (count < 20) append();
-      copyFileSync(path, `${path}.copy`);
+      fs.copyFileSync(path, `${path}.copy`);
       while (count < 50) append();
       const done = new Int32Array(new SharedArrayBuffer(4));
       const ms = random.between(0, 8);
@@ -93,9 +83,9 @@ const SERVED: Readonly<Record<string, (path: string, old: string, service: Servi
   ...ACCIDENTS,
   async 'moved with its folder, and back'(path, _old, service) {
     const [folder, away] = [dirname(path), `${dirname(path)}-away`];
-    renameSync(folder, away);
+    fs.renameSync(folder, away);
     await until('posts are refused', async () => !(await readyOf(service)).posts.accepted);
-    renameSync(away, folder);
+    fs.renameSync(away, folder);
     await until('posts are taken', async () => (await readyOf(service)).posts.accepted);
   },
 };
@@ -110,8 +100,8 @@ test('whatever happens to the file while clients post, the next start has all an
   const told = toldNothing(false);
   const snapshot = join(folder, 'notes');
   const path = join(folder, 'inside', 'points.journal');
-  mkdirSync(dirname(path));
-  writeFileSync(snapshot, FIRST_NOTE);
+  fs.mkdirSync(dirname(path));
+  fs.writeFileSync(snapshot, FIRST_NOTE);
   const flags = ['--snapshot', snapshot];
   const start = (): Promise<Service> => startService(flags, { WAYPOST_JOURNAL: path });
   const accidents = Object.entries(SERVED).filter(([name]) => IS_SOAK || SHORTLY.test(name));
@@ -124,7 +114,7 @@ test('whatever happens to the file while clients post, the next start has all an
       for (const [, happen] of some) {
         // the copy may hold half a transaction, which only the journal beside the original could
         // complete
-        copyFileSync(path, `${folder}/old`);
+        fs.copyFileSync(path, `${folder}/old`);
         await more();
         await happen(path, `${folder}/old`, service);
         await more(POSTS_AFTER);
@@ -140,11 +130,11 @@ test('puts a file aside that is not its own, and goes on', async () => {
   other.close();
   const store = open();
   store.append([newPost(1)]);
-  renameSync(`${path}.other`, path);
+  fs.renameSync(`${path}.other`, path);
   store.append([newPost(2)]);
   store.close();
   assert.is(numbers(open().read(0, 9)), '1:1 2:2');
-  const aside = readdirSync(dirname(path)).find((name) => name.includes('.aside-'))!;
+  const aside = fs.readdirSync(dirname(path)).find((name) => name.includes('.aside-'))!;
   const kept = new Store(`${dirname(path)}/${aside}`);
   assert.is(numbers(kept.read(0, 9)), '1:500');
   kept.close();
@@ -155,10 +145,10 @@ test('writes nothing while its folder is elsewhere, and goes on when it is back'
   const store = open();
   store.append([newPost(1)]);
   const folder = dirname(path);
-  renameSync(folder, `${folder}-away`);
+  fs.renameSync(folder, `${folder}-away`);
   assert.throws(() => store.append([newPost(2)]), isFailing);
   assert.throws(() => store.append([newPost(2)]), isFailing);
-  renameSync(`${folder}-away`, folder);
+  fs.renameSync(`${folder}-away`, folder);
   assert.equal(store.append([newPost(3)]), [2]);
   store.close();
   assert.is(numbers(open().read(0, 9)), '1:1 2:3');
@@ -169,11 +159,11 @@ test('keeps the rights of the file that it writes anew', async () => {
   const store = open();
   store.append([newPost(1)]);
   const mode = 0o640;
-  writeFileSync(`${path}.x`, '', { mode });
-  renameSync(`${path}.x`, path);
+  fs.writeFileSync(`${path}.x`, '', { mode });
+  fs.renameSync(`${path}.x`, path);
   store.append([newPost(2)]);
-  assert.is(statSync(path).mode & 0o777, mode);
-  assert.not.ok(existsSync(`${path}.new`));
+  assert.is(fs.statSync(path).mode & 0o777, mode);
+  assert.not.ok(fs.existsSync(`${path}.new`));
 });
 
 test('refuses what is no journal, leaves it as it is, and begins one in an empty file', async () => {
@@ -182,21 +172,21 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
     ['points of some kind\n', /no journal of accepted points/],
     [`SQLite format 3\0${'\0'.repeat(5000)}`, /damaged/],
   ] as const) {
-    writeFileSync(path, bytes);
+    fs.writeFileSync(path, bytes);
     const { fault, message } = thrownBy(StoreError, open);
     assert.is(fault, 'refused');
     assert.match(message, reason);
-    assert.is(readFileSync(path, 'latin1'), bytes);
-    rmSync(path);
+    assert.is(fs.readFileSync(path, 'latin1'), bytes);
+    fs.rmSync(path);
   }
-  mkdirSync(path);
+  fs.mkdirSync(path);
   assert.throws(open, 'no regular file');
-  rmSync(path, { recursive: true });
+  fs.rmSync(path, { recursive: true });
   // opening a pipe would wait for ever
   spawnSync('mkfifo', [path]);
   assert.throws(open, 'no regular file');
-  rmSync(path);
-  writeFileSync(path, '');
+  fs.rmSync(path);
+  fs.writeFileSync(path, '');
   assert.equal(open().append([newPost(1)]), [1]);
 });
 

@@ -1,15 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  cpSync,
-  createReadStream,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -44,27 +35,27 @@ const [source, target] = [join(home, 'source'), join(home, 'target')];
 // packed from a copy: packing replaces documents, which other tests read
 const PACKED = ['package.json', 'LICENSE', 'README.md', 'CHANGELOG.md', 'assets', 'docs', 'deploy'];
 for (const name of PACKED) {
-  cpSync(join(ROOT, name), join(source, name), { recursive: true });
+  fs.cpSync(join(ROOT, name), join(source, name), { recursive: true });
 }
-cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });
-symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+fs.cpSync(dirname(MAIN), join(source, 'dist/src'), { recursive: true });
+fs.symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
 const packed = await npm(source, ['pack', '--pack-destination', home]);
 const tarball = join(home, packed!.trim().split('\n').at(-1)!);
 await run('tar', ['-xzf', tarball, '-C', home]);
 
 test('documents of the package link only to files in it', () => {
   const folder = join(home, 'package');
-  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const documents = names.filter((name) => name.endsWith('.md'));
   assert.ok(documents.length >= 5, documents.join(' '));
   let links = 0;
   for (const name of documents) {
-    const text = readFileSync(join(folder, name), 'utf8');
+    const text = fs.readFileSync(join(folder, name), 'utf8');
     for (const [link, path, anchor] of text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)) {
       const file = path === '' ? join(folder, name) : join(folder, dirname(name), path!);
-      assert.ok(existsSync(file), `${name}: ${link} is not there`);
+      assert.ok(fs.existsSync(file), `${name}: ${link} is not there`);
       if (anchor === undefined) continue;
-      assert.ok(headings(readFileSync(file, 'utf8')).includes(anchor), `${name}: ${link}`);
+      assert.ok(headings(fs.readFileSync(file, 'utf8')).includes(anchor), `${name}: ${link}`);
       links += 1;
     }
   }
@@ -72,21 +63,21 @@ test('documents of the package link only to files in it', () => {
 });
 
 test('the package has a README of its own, and the repository keeps its documents', async () => {
-  const readme = readFileSync(join(home, 'package/README.md'), 'utf8');
+  const readme = fs.readFileSync(join(home, 'package/README.md'), 'utf8');
   assert.not.match(readme, /(?:^|`)make \w|bench\//m);
-  assert.ok(existsSync(join(home, 'package/docs/settings.md')));
+  assert.ok(fs.existsSync(join(home, 'package/docs/settings.md')));
   const listed = [...readme.matchAll(/^\| `waypost (\w+)`/gm)].map(([, command]) => command);
   const { stdout: help } = await run(process.execPath, [MAIN, '--help']);
   const commands = [...help.matchAll(/^ {2}(\w+) /gm)].map(([, command]) => command);
   assert.ok(commands.length > 5, help);
   assert.equal(listed, commands);
   for (const name of ['README.md', 'CHANGELOG.md', 'docs/operations.md']) {
-    assert.equal(readFileSync(join(source, name)), readFileSync(join(ROOT, name)), name);
+    assert.equal(fs.readFileSync(join(source, name)), fs.readFileSync(join(ROOT, name)), name);
   }
 });
 
 /** Packages that are installed with this one. */
-const NEEDED = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies;
+const NEEDED = JSON.parse(fs.readFileSync(join(ROOT, 'package.json'), 'utf8')).dependencies;
 
 test('every static file of the pages is in the package, whatever else is installed', () => {
   for (const [name, from] of PATHS) {
@@ -94,14 +85,14 @@ test('every static file of the pages is in the package, whatever else is install
     const path = relative(ROOT, from).replace('node_modules/maplibre-gl/dist', 'dist/src/browser');
     const [, needed] = /^node_modules\/(@[^/]+\/[^/]+|[^/]+)/.exec(path) ?? [];
     const isThere =
-      needed === undefined ? existsSync(join(home, 'package', path)) : needed in NEEDED;
+      needed === undefined ? fs.existsSync(join(home, 'package', path)) : needed in NEEDED;
     assert.ok(isThere, name);
   }
-  assert.ok(existsSync(join(home, 'package/dist/src/browser/maplibre-gl.LICENSE.txt')));
+  assert.ok(fs.existsSync(join(home, 'package/dist/src/browser/maplibre-gl.LICENSE.txt')));
 });
 
-mkdirSync(target);
-writeFileSync(join(target, 'package.json'), '{"private":true}');
+fs.mkdirSync(target);
+fs.writeFileSync(join(target, 'package.json'), '{"private":true}');
 const flags = ['--engine-strict', '--prefer-offline', '--ignore-scripts', '--no-audit'];
 const installed = await npm(target, ['install', tarball, ...flags]);
 const without =
@@ -110,7 +101,7 @@ const without =
 testUnless(without, 'the package installs with --engine-strict, and runs', async () => {
   const { stdout } = await run(join(target, 'node_modules/.bin/waypost'), ['--version']);
   assert.is(`waypost-${stdout.trim()}.tgz`, tarball.slice(home.length + 1));
-  assert.not.ok(existsSync(join(target, 'node_modules/waypost/dist/test')));
+  assert.not.ok(fs.existsSync(join(target, 'node_modules/waypost/dist/test')));
 });
 
 const POINTS = Number(process.env['ROUND_TRIP_POINTS'] ?? 1_000_000);
@@ -124,7 +115,7 @@ async function waypost(...args: readonly string[]): Promise<void> {
 
 async function digestOf(path: string): Promise<string> {
   const hash = createHash('sha256');
-  await pipeline(createReadStream(path), hash);
+  await pipeline(fs.createReadStream(path), hash);
   return hash.digest('hex');
 }
 

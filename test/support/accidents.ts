@@ -1,39 +1,31 @@
-import {
-  copyFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 
 /** Damage done to a file while another process owns it; `old` is an earlier copy of the file. */
 export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => void>> = {
-  truncated: (path) => truncateSync(path, 0),
-  halved: (path) => truncateSync(path, statSync(path).size >> 1),
-  removed: (path) => rmSync(path),
+  truncated: (path) => fs.truncateSync(path, 0),
+  halved: (path) => fs.truncateSync(path, fs.statSync(path).size >> 1),
+  removed: (path) => fs.rmSync(path),
   'removed with the file beside it'(path) {
-    rmSync(path);
-    rmSync(`${path}-journal`);
+    fs.rmSync(path);
+    fs.rmSync(`${path}-journal`);
   },
-  'deprived of the file beside it': (path) => rmSync(`${path}-journal`, { force: true }),
-  'overwritten by an older copy': (path, old) => copyFileSync(old, path),
+  'deprived of the file beside it': (path) => fs.rmSync(`${path}-journal`, { force: true }),
+  'overwritten by an older copy': (path, old) => fs.copyFileSync(old, path),
   'overwritten by an older copy with its time'(path, old) {
-    const { atime, mtime } = statSync(old);
-    copyFileSync(old, path);
-    utimesSync(path, atime, mtime);
+    const { atime, mtime } = fs.statSync(old);
+    fs.copyFileSync(old, path);
+    fs.utimesSync(path, atime, mtime);
   },
-  'replaced by an older copy': (path, old) => renameSync(old, path),
-  'overwritten by nonsense': (path) => writeFileSync(path, 'x'.repeat(statSync(path).size)),
+  'replaced by an older copy': (path, old) => fs.renameSync(old, path),
+  'overwritten by nonsense': (path) => fs.writeFileSync(path, 'x'.repeat(fs.statSync(path).size)),
   'replaced by nonsense': (path) => replace(path, 'nonsense'),
   'replaced by an empty file': (path) => replace(path, ''),
 };
 
 function replace(path: string, content: string): void {
-  writeFileSync(`${path}.x`, content);
-  renameSync(`${path}.x`, path);
+  fs.writeFileSync(`${path}.x`, content);
+  fs.renameSync(`${path}.x`, path);
 }
 
 /** Orders a thread of this module to cause an accident after a delay. */

@@ -1,16 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statfsSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
@@ -123,22 +113,22 @@ export class Database {
   /** Makes a stopped server a standby of this one: its folder becomes a copy of this one's. */
   async copyTo(other: Database): Promise<void> {
     const [from, to] = [this.#data, other.#data];
-    rmSync(to, { recursive: true, force: true });
+    fs.rmSync(to, { recursive: true, force: true });
     await this.ask(async (sql) => {
       await sql`SELECT pg_backup_start('copy', true)`;
       // files may vanish while they are copied: the standby replays the log
       spawnSync('cp', ['-a', from, to]);
       const [row] = await sql`SELECT labelfile FROM pg_backup_stop(false)`;
-      writeFileSync(join(to, 'backup_label'), row!['labelfile']);
+      fs.writeFileSync(join(to, 'backup_label'), row!['labelfile']);
     });
-    for (const name of ['pid', 'opts']) rmSync(join(to, `postmaster.${name}`), { force: true });
+    for (const name of ['pid', 'opts']) fs.rmSync(join(to, `postmaster.${name}`), { force: true });
     other.follow(this);
   }
 
   /** Promotes a standby, and waits until it accepts writes. */
   async promote(): Promise<void> {
     await this.ask((sql) => sql`SELECT pg_promote(true, 60)`);
-    rmSync(join(this.#data, 'postgresql.auto.conf'), { force: true });
+    fs.rmSync(join(this.#data, 'postgresql.auto.conf'), { force: true });
   }
 
   /** Bytes of the log that a standby has received. */
@@ -149,10 +139,10 @@ export class Database {
 
   /** Makes the stopped server a standby of `primary` from its next start. */
   follow(primary: Database): void {
-    writeFileSync(join(this.#data, 'standby.signal'), '');
+    fs.writeFileSync(join(this.#data, 'standby.signal'), '');
     const info = `host=127.0.0.1 port=${primary.port} user=${USER} password='${PASSWORD}'`;
     const line = `primary_conninfo = '${info.replaceAll("'", "''")} application_name=n${this.port}'`;
-    writeFileSync(join(this.#data, 'postgresql.auto.conf'), `${line}\n`);
+    fs.writeFileSync(join(this.#data, 'postgresql.auto.conf'), `${line}\n`);
     own(this.#data);
   }
 
@@ -172,10 +162,10 @@ export class Database {
 
   /** Makes the stopped server refuse connections without TLS; returns settings for `start`. */
   demandTls(): string[] {
-    writeFileSync(join(this.#data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
-    copyFileSync(CERTIFICATE, join(this.#data, 'certificate.pem'));
-    copyFileSync(CERTIFICATE_KEY, join(this.#data, 'key.pem'));
-    chmodSync(join(this.#data, 'key.pem'), 0o600);
+    fs.writeFileSync(join(this.#data, 'pg_hba.conf'), 'hostssl all all all scram-sha-256\n');
+    fs.copyFileSync(CERTIFICATE, join(this.#data, 'certificate.pem'));
+    fs.copyFileSync(CERTIFICATE_KEY, join(this.#data, 'key.pem'));
+    fs.chmodSync(join(this.#data, 'key.pem'), 0o600);
     own(this.#data);
     this.#demandsTls = true;
     return ['ssl=on', 'ssl_cert_file=certificate.pem', 'ssl_key_file=key.pem'];
@@ -183,18 +173,18 @@ export class Database {
 
   /** Fills the disk of the server's folder up to `bytesLeft`, until {@link emptyDisk}. */
   fillDisk(bytesLeft: number): void {
-    const { bavail, bsize } = statfsSync(this.#folder);
+    const { bavail, bsize } = fs.statfsSync(this.#folder);
     const size = Math.max(0, bavail * bsize - bytesLeft);
     spawnSync('fallocate', ['--length', String(size), join(this.#folder, 'ballast')]);
   }
 
   emptyDisk(): void {
-    rmSync(join(this.#folder, 'ballast'), { force: true });
+    fs.rmSync(join(this.#folder, 'ballast'), { force: true });
   }
 
   init(): void {
     const secret = join(this.#folder, 'password');
-    writeFileSync(secret, PASSWORD);
+    fs.writeFileSync(secret, PASSWORD);
     own(this.#folder);
     const flags = ['-U', USER, `--pwfile=${secret}`, '--auth=scram-sha-256', '--no-sync'];
     flags.push('--wal-segsize=1', '--locale=C', '-E', 'UTF8');
@@ -230,7 +220,7 @@ function mountDisk(folder: string): boolean {
 }
 
 async function emptyDatabase(withDisk: boolean): Promise<Database> {
-  const folder = mkdtempSync(join(tmpdir(), 'waypost-postgres-'));
+  const folder = fs.mkdtempSync(join(tmpdir(), 'waypost-postgres-'));
   if (withDisk && !mountDisk(folder)) throw new Error('no disk can be mounted');
   own(folder);
   const database = new Database(await freePort(), folder, withDisk);
@@ -256,10 +246,10 @@ function installed(): string | undefined {
   } catch {
     return undefined;
   }
-  const links = readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8');
+  const links = fs.readFileSync(join(root, 'native/pg-symlinks.json'), 'utf8');
   for (const { source, target } of JSON.parse(links) as { source: string; target: string }[]) {
     const path = join(root, target);
-    if (!existsSync(path)) symlinkSync(relative(dirname(path), join(root, source)), path);
+    if (!fs.existsSync(path)) fs.symlinkSync(relative(dirname(path), join(root, source)), path);
   }
   return root;
 }

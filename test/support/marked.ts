@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { MAX_BLOCK_POINTS } from '../../src/formats/block.js';
@@ -45,7 +36,7 @@ export function markedNative(mark: number, count?: number): Buffer {
   const path = join(makeFolder(), 'marked.waypost');
   const points = markedRecords(mark, count).map((record) => point(record as Fields));
   writeNative(path, blocksOf(points, MAX_BLOCK_POINTS));
-  return readFileSync(path);
+  return fs.readFileSync(path);
 }
 
 /** The mark of the first record in a text. */
@@ -55,8 +46,8 @@ export function markIn(text: string): number {
 
 /** Replaces a file by renaming, as a careful batch job does. */
 export function replaceFile(path: string, content: string | Uint8Array): void {
-  writeFileSync(`${path}.tmp`, content);
-  renameSync(`${path}.tmp`, path);
+  fs.writeFileSync(`${path}.tmp`, content);
+  fs.renameSync(`${path}.tmp`, path);
 }
 
 /** A way in which batch jobs put a file in place. `n` differs each time. */
@@ -70,49 +61,49 @@ export const WRITERS: Readonly<Record<string, Writer>> = {
   rename: replaceFile,
 
   'overwrite in place': (path, content) => {
-    writeFileSync(path, content);
+    fs.writeFileSync(path, content);
   },
 
   'slow writer': async (path, content) => {
     const size = Math.ceil(content.length / CHUNKS);
-    writeFileSync(path, '');
+    fs.writeFileSync(path, '');
     for (let at = 0; at < content.length; ) {
       let end = Math.min(at + size, content.length);
       // half a file must not end at a line's end, like a whole one
       while (end < content.length && content[end - 1] === NEWLINE) end++;
-      appendFileSync(path, content.subarray(at, end));
+      fs.appendFileSync(path, content.subarray(at, end));
       at = end;
       await delay(PAUSE_MS);
     }
   },
 
   'delete and create': async (path, content) => {
-    rmSync(path);
+    fs.rmSync(path);
     await delay(PAUSE_MS);
-    writeFileSync(path, content);
+    fs.writeFileSync(path, content);
   },
 
   'switched link': (path, content, n) => {
     const name = `target-${n}`;
-    writeFileSync(join(dirname(path), name), content);
+    fs.writeFileSync(join(dirname(path), name), content);
     switchLink(name, path);
   },
 
   'link into ..data, switched': (path, content, n) => {
     const folder = dirname(path);
-    mkdirSync(join(folder, `..${n}`));
-    writeFileSync(join(folder, `..${n}`, 'points'), content);
+    fs.mkdirSync(join(folder, `..${n}`));
+    fs.writeFileSync(join(folder, `..${n}`, 'points'), content);
     switchLink(`..${n}`, join(folder, '..data'));
     switchLink('..data/points', path);
   },
 
   'touch only': (path) => {
-    utimesSync(path, new Date(), new Date());
+    fs.utimesSync(path, new Date(), new Date());
   },
 };
 
 /** Changes a link's target atomically. */
 export function switchLink(target: string, path: string): void {
-  symlinkSync(target, `${path}.next`);
-  renameSync(`${path}.next`, path);
+  fs.symlinkSync(target, `${path}.next`);
+  fs.renameSync(`${path}.next`, path);
 }

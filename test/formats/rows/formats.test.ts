@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  appendFileSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Packr } from 'msgpackr';
@@ -44,8 +37,8 @@ for (const [name, write] of Object.entries(WRITERS)) {
     const format = formatOf(name);
     assert.is(sniff(write(RECORDS)), format);
     for (const bytes of [write(RECORDS), gzipSync(write(RECORDS))]) {
-      writeFileSync(path, bytes);
-      utimesSync(path, 1_700_000_000, 1_700_000_000);
+      fs.writeFileSync(path, bytes);
+      fs.utimesSync(path, 1_700_000_000, 1_700_000_000);
       const seen: number[] = [];
       const onProgress = (read: number, total: number): void => {
         assert.is(total, bytes.length);
@@ -89,8 +82,8 @@ test('native files are opened, too', async () => {
   assert.is(reader.format, 'native');
   assert.ok('columns' in reader);
   reader.close();
-  assert.is(sniff(readFileSync(path)), 'native');
-  const gzipped = makeFile(gzipSync(readFileSync(path)), 'sample.waypost.gz');
+  assert.is(sniff(fs.readFileSync(path)), 'native');
+  const gzipped = makeFile(gzipSync(fs.readFileSync(path)), 'sample.waypost.gz');
   const { message } = await failure(openSnapshot(gzipped, {}));
   assert.match(message, /native snapshot .* gunzip it first/);
 });
@@ -102,7 +95,7 @@ test('a list with nothing in it has no blocks and is no error', async () => {
     ...['id,lat,lon,created_at\n', Buffer.of(0x90), Buffer.of(0xdd, 0, 0, 0, 0)],
   ];
   for (const content of none) {
-    writeFileSync(path, content);
+    fs.writeFileSync(path, content);
     const { blocks, report } = await readAll(path);
     assert.is(blocks.length, 0);
     assert.is(report.points, 0);
@@ -128,9 +121,9 @@ test('a file is read once, and reported on when that is done', async () => {
 test('a file that is written to while it is read is refused', async () => {
   const path = join(makeFolder(), 'points');
   for (const bytes of [WRITERS['ndjson']!(RECORDS), parquetOf(fixtureRecords(20))]) {
-    writeFileSync(path, bytes);
+    fs.writeFileSync(path, bytes);
     const reader = await openSnapshot(path, {});
-    appendFileSync(path, '\n');
+    fs.appendFileSync(path, '\n');
     assert.is(await refusal(contentsOf(reader)), `${path}: it changed while it was read`);
   }
 });
@@ -151,7 +144,7 @@ function assertSame(block: PointBlock, expected: PointBlock): void {
 test('gzip data that is cut short, damaged or followed by something is refused', async () => {
   const path = join(makeFolder(), 'points');
   const refuse = async (content: Uint8Array): Promise<string> => {
-    writeFileSync(path, content);
+    fs.writeFileSync(path, content);
     return (await refusal(readAll(path))).replaceAll(path, 'FILE');
   };
   const records = Array.from({ length: 5000 }, (_, id) => {
@@ -175,20 +168,20 @@ test('gzip data that is cut short, damaged or followed by something is refused',
   }
   // several streams in a row are one, as gzip says
   const two = Buffer.concat([bytes, gzipSync(ndjson({ ...VALID, id: 9999 }))]);
-  writeFileSync(path, two);
+  fs.writeFileSync(path, two);
   assert.is((await readAll(path)).report.points, 5001);
 });
 
 test('a file that can be opened and not read is named, and let go of', async () => {
   // this file can be opened, but no memory is mapped where it begins
   const path = '/proc/self/mem';
-  if (!existsSync(path)) return;
-  const open = readdirSync('/proc/self/fd').length;
+  if (!fs.existsSync(path)) return;
+  const open = fs.readdirSync('/proc/self/fd').length;
   for (let i = 0; i < 3; i++) {
     assert.match(await refusal(readAll(path)), /^\/proc\/self\/mem: cannot be read: EIO/);
   }
   // files of tests before this one may have been closed meanwhile
-  assert.ok(readdirSync('/proc/self/fd').length <= open);
+  assert.ok(fs.readdirSync('/proc/self/fd').length <= open);
 });
 
 test('a reader can be closed in the middle', async () => {
@@ -199,7 +192,7 @@ test('a reader can be closed in the middle', async () => {
   const path = join(folder, 'points');
   const plain = Buffer.from(ndjson(...records));
   for (const content of [gzipSync(plain, { level: 1 }), plain]) {
-    writeFileSync(path, content);
+    fs.writeFileSync(path, content);
     const reader = await openSnapshot(path, {});
     for await (const _ of reader.blocks()) break;
     reader.close();

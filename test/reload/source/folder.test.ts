@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  mkdirSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
@@ -28,7 +20,7 @@ async function namesOf(source: Source): Promise<string[]> {
 test('a file is its own only candidate', async () => {
   const path = makeFile('one', 'README.md');
   const [own, ...others] = await (await sourceOf(path)).list();
-  assert.equal([own!.path, own!.modifiedAt, others], [path, statSync(path).mtimeMs, []]);
+  assert.equal([own!.path, own!.modifiedAt, others], [path, fs.statSync(path).mtimeMs, []]);
 });
 
 test('a folder has its files for candidates, the newest first', async () => {
@@ -49,11 +41,11 @@ test('only names that a snapshot may have count, links to files among them', asy
   const ever = ['points', 'points.ndjson', 'points.csv.gz', 'part', 'tmp', 'points.2024-01-01'];
   ever.push('points.txt', 'sha256', 'readmes.csv', 'a b.json');
   for (const name of [...never, ...ever]) writeAged(join(folder, name), 1_000);
-  mkdirSync(join(folder, 'inner'));
+  fs.mkdirSync(join(folder, 'inner'));
   writeAged(join(folder, 'inner', 'target'), 1_000);
-  symlinkSync('inner/target', join(folder, 'link'));
-  symlinkSync('inner', join(folder, 'folder-link'));
-  symlinkSync('nowhere', join(folder, 'dangling'));
+  fs.symlinkSync('inner/target', join(folder, 'link'));
+  fs.symlinkSync('inner', join(folder, 'folder-link'));
+  fs.symlinkSync('nowhere', join(folder, 'dangling'));
   assert.equal((await namesOf(await sourceOf(folder))).sort(), [...ever, 'link'].sort());
 });
 
@@ -64,14 +56,14 @@ test('the journal and the files beside it are no snapshots, whatever its name', 
   const others = ['notes.db.gz', 'notes.dbx', 'other.db', 'other.db-journal'];
   for (const name of others) writeAged(join(folder, name), 1_000);
   const outside = join(folder, '..', `${basename(folder)}-link`);
-  symlinkSync(folder, outside);
-  symlinkSync('notes.db', join(folder, '.link'));
+  fs.symlinkSync(folder, outside);
+  fs.symlinkSync('notes.db', join(folder, '.link'));
   try {
     for (const journal of [join(folder, 'notes.db'), join(outside, '.link')]) {
       assert.equal((await namesOf(await sourceOf(folder, journal))).sort(), others, journal);
     }
   } finally {
-    rmSync(outside);
+    fs.rmSync(outside);
   }
   const elsewhere = await sourceOf(folder, join(folder, '..', 'notes.db'));
   assert.is((await namesOf(elsewhere)).length, others.length + beside.length);
@@ -109,16 +101,16 @@ test('each listing finds what came, went, was replaced or written to, without an
   assert.is((await namesOf(source)).length, 50);
   writeAged(join(folder, 'new'), 5_000);
   assert.is((await namesOf(source))[0], 'new');
-  rmSync(join(folder, 'new'));
+  fs.rmSync(join(folder, 'new'));
   assert.is((await namesOf(source))[0], 'old-49');
   replaceFile(join(folder, 'old-0'), 'y');
   assert.is((await namesOf(source))[0], 'old-0');
   const later = Date.now() / 1000 + 60;
   writeAged(join(folder, 'old-1'), later);
   assert.is((await namesOf(source))[0], 'old-1', 'in place');
-  symlinkSync('old-2', join(folder, 'link'));
+  fs.symlinkSync('old-2', join(folder, 'link'));
   assert.ok((await namesOf(source)).includes('link'));
-  rmSync(join(folder, 'old-2'));
+  fs.rmSync(join(folder, 'old-2'));
   assert.not.ok((await namesOf(source)).includes('link'), 'a link that dangles now');
   writeAged(join(folder, 'old-2'), later + 1);
   assert.equal((await namesOf(source)).slice(0, 2), ['old-2', 'link']);
@@ -127,19 +119,19 @@ test('each listing finds what came, went, was replaced or written to, without an
 test('what was looked at in a listing that failed is listed by the next one', async () => {
   const parent = makeFolder();
   const [folder, way] = [join(parent, 'points'), join(parent, 'way')];
-  mkdirSync(folder);
+  fs.mkdirSync(folder);
   writeAged(join(folder, 'old'), 1_000);
   writeAged(join(folder, 'written'), 2_000);
   const source = await sourceOf(folder);
   assert.equal(await namesOf(source), ['written', 'old']);
   // a link that cannot be followed for now, though not for want of a file
-  symlinkSync('x'.repeat(300), way);
-  symlinkSync('../way/link', join(folder, 'link'));
+  fs.symlinkSync('x'.repeat(300), way);
+  fs.symlinkSync('../way/link', join(folder, 'link'));
   writeAged(join(folder, 'new'), 4_000);
   writeAged(join(folder, 'written'), 3_000);
   assert.is((await failure(source.list())).code, 'ENAMETOOLONG');
-  rmSync(way);
-  mkdirSync(way);
+  fs.rmSync(way);
+  fs.mkdirSync(way);
   writeAged(join(way, 'link'), 5_000);
   assert.equal(await namesOf(source), ['link', 'new', 'written', 'old']);
 });
@@ -147,7 +139,7 @@ test('what was looked at in a listing that failed is listed by the next one', as
 test('a checksum file is part of what identifies a snapshot', async () => {
   const folder = makeFolder();
   for (const root of [folder, join(folder, 'points')]) {
-    rmSync(join(folder, 'points.sha256'), { force: true });
+    fs.rmSync(join(folder, 'points.sha256'), { force: true });
     writeAged(join(folder, 'points'), 1_000);
     const source = await sourceOf(root);
     const seen = new Set<string>();
@@ -157,12 +149,12 @@ test('a checksum file is part of what identifies a snapshot', async () => {
       return (await source.open(candidate!, () => {})).checksum;
     };
     assert.is(await look(), undefined);
-    writeFileSync(join(folder, 'points.sha256'), 'one');
+    fs.writeFileSync(join(folder, 'points.sha256'), 'one');
     assert.is(await look(), 'one');
-    appendFileSync(join(folder, 'points.sha256'), 'two');
+    fs.appendFileSync(join(folder, 'points.sha256'), 'two');
     assert.is(await look(), 'onetwo');
     assert.is(seen.size, 3);
-    rmSync(join(folder, 'points.sha256'));
+    fs.rmSync(join(folder, 'points.sha256'));
     assert.is(await look(), undefined);
     assert.is(seen.size, 3, 'as it was at first');
   }
@@ -172,17 +164,17 @@ test('writing changes the identity, replacing the inode too, looking neither', a
   const path = makeFile('one');
   const first = await stateIfAny(path);
   assert.equal(await stateIfAny(path), first);
-  appendFileSync(path, 'more');
+  fs.appendFileSync(path, 'more');
   const longer = await stateIfAny(path);
   assert.is(changeOf(first, longer), 'written');
-  utimesSync(path, 1, 1);
+  fs.utimesSync(path, 1, 1);
   const touched = await stateIfAny(path);
   assert.is(changeOf(longer, touched), 'written');
   replaceFile(path, 'onemore');
   const replaced = await stateIfAny(path);
   assert.is(changeOf(touched, replaced), 'replaced');
   assert.is(changeOf(replaced, replaced), 'same');
-  rmSync(path);
+  fs.rmSync(path);
   assert.is(await stateIfAny(path), undefined);
   assert.is(changeOf(replaced, undefined), 'replaced');
 });
@@ -190,7 +182,7 @@ test('writing changes the identity, replacing the inode too, looking neither', a
 test('what became of an opened snapshot counts all that it is read with', async () => {
   const folder = makeFolder();
   const [path, companion] = [join(folder, 'points'), join(folder, 'notifications')];
-  for (const one of [path, companion]) writeFileSync(one, 'one');
+  for (const one of [path, companion]) fs.writeFileSync(one, 'one');
   const options = { path, companion, mode: 'off', pollMs: 0 } as const;
   const source = await openLocalSource(options, pino({ level: 'silent' }));
   const [before] = await source.list();
@@ -198,7 +190,7 @@ test('what became of an opened snapshot counts all that it is read with', async 
   assert.is(await opened.state(), 'same');
   replaceFile(path, 'two');
   assert.is(await opened.state(), 'replaced');
-  appendFileSync(companion, 'two');
+  fs.appendFileSync(companion, 'two');
   assert.is(await opened.state(), 'written');
   assert.is.not((await source.list())[0]!.identity, before!.identity);
 });

@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  mkdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -44,56 +35,56 @@ type Case = (folder: string) => readonly [path: string, ...changes: (() => void)
 const CASES: Readonly<Record<string, Case>> = {
   'a file renamed into place, overwritten, appended to, touched, deleted and created'(folder) {
     const path = join(folder, 'points');
-    writeFileSync(path, 'one');
+    fs.writeFileSync(path, 'one');
     return [
       path,
       () => replaceFile(path, 'two'),
-      () => writeFileSync(path, 'three'),
-      () => appendFileSync(path, 'four'),
-      () => utimesSync(path, 1_000, 1_000),
-      () => rmSync(path),
-      () => writeFileSync(path, 'five'),
+      () => fs.writeFileSync(path, 'three'),
+      () => fs.appendFileSync(path, 'four'),
+      () => fs.utimesSync(path, 1_000, 1_000),
+      () => fs.rmSync(path),
+      () => fs.writeFileSync(path, 'five'),
     ];
   },
   'a link switched to another target'(folder) {
     const path = join(folder, 'current');
-    for (const name of ['a', 'b']) writeFileSync(join(folder, name), name);
-    symlinkSync('a', path);
+    for (const name of ['a', 'b']) fs.writeFileSync(join(folder, name), name);
+    fs.symlinkSync('a', path);
     return [path, () => switchLink('b', path)];
   },
   "a link's target in another folder that is overwritten"(folder) {
     const target = join(folder, 'elsewhere', 'a');
-    mkdirSync(join(folder, 'elsewhere'));
-    writeFileSync(target, 'one');
-    symlinkSync('elsewhere/a', join(folder, 'inner'));
-    symlinkSync('inner', join(folder, 'current'));
+    fs.mkdirSync(join(folder, 'elsewhere'));
+    fs.writeFileSync(target, 'one');
+    fs.symlinkSync('elsewhere/a', join(folder, 'inner'));
+    fs.symlinkSync('inner', join(folder, 'current'));
     return [join(folder, 'current'), () => replaceFile(target, 'two')];
   },
   'the ..data link of a Kubernetes volume'(folder) {
     for (const version of ['..1', '..2']) {
-      mkdirSync(join(folder, version));
-      writeFileSync(join(folder, version, 'points'), version);
+      fs.mkdirSync(join(folder, version));
+      fs.writeFileSync(join(folder, version, 'points'), version);
     }
-    symlinkSync('..1', join(folder, '..data'));
-    symlinkSync('..data/points', join(folder, 'points'));
+    fs.symlinkSync('..1', join(folder, '..data'));
+    fs.symlinkSync('..data/points', join(folder, 'points'));
     return [join(folder, 'points'), () => switchLink('..2', join(folder, '..data'))];
   },
   'a new file in a folder'(folder) {
-    writeFileSync(join(folder, 'a'), 'one');
+    fs.writeFileSync(join(folder, 'a'), 'one');
     return [folder, () => replaceFile(join(folder, 'b'), 'two')];
   },
   'a new file in a folder behind a link'(folder) {
     const path = `${folder}-link`;
-    symlinkSync(folder, path);
+    fs.symlinkSync(folder, path);
     return [path, () => replaceFile(join(folder, 'b'), 'two')];
   },
   'a link that is switched in a folder behind a link'(folder) {
     for (const name of ['a', 'b']) {
-      mkdirSync(join(folder, name));
-      writeFileSync(join(folder, name, 'points'), name);
+      fs.mkdirSync(join(folder, name));
+      fs.writeFileSync(join(folder, name, 'points'), name);
     }
-    symlinkSync('a/points', join(folder, 'current'));
-    symlinkSync(folder, `${folder}-link`);
+    fs.symlinkSync('a/points', join(folder, 'current'));
+    fs.symlinkSync(folder, `${folder}-link`);
     return [
       join(`${folder}-link`, 'current'),
       () => switchLink('b/points', join(folder, 'current')),
@@ -101,15 +92,15 @@ const CASES: Readonly<Record<string, Case>> = {
   },
   'a file in the place of a link that leads in a circle'(folder) {
     const path = join(folder, 'circle');
-    symlinkSync(path, path);
+    fs.symlinkSync(path, path);
     return [path, () => replaceFile(path, '')];
   },
   'a folder that is closed and opened by its permissions, and a file in it'(folder) {
     return [
       folder,
-      () => chmodSync(folder, 0o000),
-      () => chmodSync(folder, 0o755),
-      () => writeFileSync(join(folder, 'a'), 'one'),
+      () => fs.chmodSync(folder, 0o000),
+      () => fs.chmodSync(folder, 0o755),
+      () => fs.writeFileSync(join(folder, 'a'), 'one'),
     ];
   },
 };
@@ -117,7 +108,7 @@ const CASES: Readonly<Record<string, Case>> = {
 for (const [name, prepare] of Object.entries(CASES)) {
   test(`a watch hears of ${name}`, async () => {
     const folder = join(makeFolder(), 'inner');
-    mkdirSync(folder);
+    fs.mkdirSync(folder);
     const [path, ...changes] = prepare(folder);
     const kept = await watching(path);
     for (const [i, change] of changes.entries()) {
@@ -130,7 +121,7 @@ for (const [name, prepare] of Object.entries(CASES)) {
 
 test('a folder that takes the place of another is watched once it was looked for', async () => {
   const folder = join(makeFolder(), 'inner');
-  mkdirSync(folder);
+  fs.mkdirSync(folder);
   let heard = 0;
   const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: 50 } as const;
   const path = join(folder, 'points');
@@ -141,8 +132,8 @@ test('a folder that takes the place of another is watched once it was looked for
   };
   closeLater(watchPaths([path], options, silent, counts, () => heard++));
   await until('it looks', () => heard > 0);
-  renameSync(folder, `${folder}-away`);
-  mkdirSync(folder);
+  fs.renameSync(folder, `${folder}-away`);
+  fs.mkdirSync(folder);
   // until a watch stands on the new folder, nobody tells of its files by their names
   await until('it hears of a file in it', () => {
     replaceFile(path, 'two');
@@ -155,7 +146,7 @@ test('a watch of a folder hears of the names that count', async () => {
   const watch = await watching(folder, (name) => name === 'a');
   // events come in order
   const heard = await watch.hears('the last of them', () => {
-    for (const name of ['b', 'c', 'a']) mkdirSync(join(folder, name));
+    for (const name of ['b', 'c', 'a']) fs.mkdirSync(join(folder, name));
   });
   assert.is(heard, 1);
 });
@@ -172,7 +163,7 @@ test('polling looks again and again until it ends; switched off it never does', 
       () => looks[mode]++,
     );
   });
-  writeFileSync(path, 'one');
+  fs.writeFileSync(path, 'one');
   await until('three looks', () => looks.poll >= 3);
   await end!();
   const before = looks.poll;
