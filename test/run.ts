@@ -13,7 +13,7 @@ const CLOSING_MS = 30_000;
 /** A file with this comment, and a reason after it, shares its process with no other file. */
 const OWN_PROCESS = /^\/\/ own process: \S/m;
 
-const ASKS_FOR_SOAK = /\b(?:IS_SOAK|rounds)\b.* from '.*support\/uvu\.js'/;
+const ASKS_FOR_SOAK = /\b(?:IS_SOAK|rounds|forAll)\b.* from '.*support\/(?:uvu|properties)\.js'/;
 
 const FOLDER: string = import.meta.dirname;
 /** Seconds of each file in earlier runs: the longest are started first. */

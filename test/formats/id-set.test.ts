@@ -5,6 +5,7 @@ import { TextNumbers } from '../../src/formats/attributes.js';
 import { IdSet } from '../../src/formats/id-set.js';
 import { isInKdOrder, KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { coordsOf, isKdSorted, kdSorted, type Place } from '../support/kd-order.js';
+import { forAll } from '../support/properties.js';
 import { assert, IS_SOAK, rounds, test } from '../support/uvu.js';
 
 function compare(ids: Iterable<number>): void {
@@ -27,7 +28,7 @@ test('an IdSet answers as a Set does', () => {
     // either side of the ids that have a bit each
     fc.integer({ min: -50, max: 50 }).map((more) => 2 ** 26 + more),
   );
-  fc.assert(fc.property(fc.array(id, { maxLength: 400 }), compare), { numRuns: rounds(500) });
+  forAll(500, [fc.array(id, { maxLength: 400 })], compare);
 });
 
 test('ids that are chosen to collide do not, since each set has a secret of its own', () => {

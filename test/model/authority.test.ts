@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { hostAllowed, isAuthority, isHostPattern } from '../../src/model/authority.js';
-import { CHARACTER } from '../support/characters.js';
-import { assert, rounds, test } from '../support/uvu.js';
+import { CHARACTER, forAll } from '../support/properties.js';
+import { assert, test } from '../support/uvu.js';
 
 test('names, addresses and ports are told from what is no authority', () => {
   const good = [
@@ -33,13 +33,10 @@ test('the length of an authority is bounded', () => {
 
 test('what is accepted can stand in a URL and in markup as it is', () => {
   const char = fc.oneof(fc.constantFrom(...'aZ09.-_:[]@/\\"\'<>&%? \t\n#é'), CHARACTER);
-  fc.assert(
-    fc.property(fc.string({ unit: char, maxLength: 12 }), (host) => {
-      if (!isAuthority(host)) return;
-      assert.match(host, /^[A-Za-z0-9._[\]:-]+$/);
-    }),
-    { numRuns: rounds(20_000) },
-  );
+  forAll(20_000, [fc.string({ unit: char, maxLength: 12 })], (host) => {
+    if (!isAuthority(host)) return;
+    assert.match(host, /^[A-Za-z0-9._[\]:-]+$/);
+  });
 });
 
 test('hosts are allowed by exact name, with a leading dot all below it, by * any', () => {

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import * as points from '../../src/model/point.js';
 import { quote, show } from '../../src/model/quote.js';
 import { formatUtc } from '../../src/model/timestamp.js';
-import { CHARACTER } from '../support/characters.js';
-import { assert, pluck, rounds, table, test } from '../support/uvu.js';
+import { CHARACTER, forAll } from '../support/properties.js';
+import { assert, pluck, table, test } from '../support/uvu.js';
 
 const { readPoint, renderPoint, toEightDigits } = points;
 type Point = points.Point;
@@ -162,17 +162,14 @@ test('coordinates are rounded to eight digits, ties to even', () => {
 });
 
 test('rounding is that of whole numbers, digit by digit', () => {
-  fc.assert(
-    fc.property(fc.bigInt({ min: 0n, max: 180n * 10n ** 12n }), (units) => {
-      const text = `${units / 10n ** 12n}.${String(units % 10n ** 12n).padStart(12, '0')}`;
-      const rest = units % 10_000n;
-      const floor = units / 10_000n;
-      const up = rest > 5000n || (rest === 5000n && floor % 2n === 1n);
-      const rounded = String(floor + (up ? 1n : 0n)).padStart(9, '0');
-      assert.is(toEightDigits(text), `${rounded.slice(0, -8)}.${rounded.slice(-8)}`);
-    }),
-    { numRuns: rounds(2000) },
-  );
+  forAll(2000, [fc.bigInt({ min: 0n, max: 180n * 10n ** 12n })], (units) => {
+    const text = `${units / 10n ** 12n}.${String(units % 10n ** 12n).padStart(12, '0')}`;
+    const rest = units % 10_000n;
+    const floor = units / 10_000n;
+    const up = rest > 5000n || (rest === 5000n && floor % 2n === 1n);
+    const rounded = String(floor + (up ? 1n : 0n)).padStart(9, '0');
+    assert.is(toEightDigits(text), `${rounded.slice(0, -8)}.${rounded.slice(-8)}`);
+  });
 });
 
 test('a number is the same coordinate as its shortest text', () => {
@@ -189,7 +186,7 @@ test('a number is the same coordinate as its shortest text', () => {
     const expected = readPoint({ ...LEAST, lat: text }, () => {});
     assert.equal(found, expected, text);
   };
-  fc.assert(fc.property(degrees, isSame), { numRuns: rounds(2_000) });
+  forAll(2_000, [degrees], isSame);
   isSame(-0);
 });
 
@@ -212,18 +209,15 @@ test('what is rendered parses back to the same point', () => {
     },
     { requiredKeys: ['id', 'lat', 'lon', 'created_at'] },
   );
-  fc.assert(
-    fc.property(record, (fields) => {
-      const point = read(fields);
-      const json = renderPoint(point);
-      assert.equal(read(JSON.parse(json)), point);
-      assert.is(renderPoint(read(JSON.parse(json))), json);
-      // one line, and bytes that are UTF-8 even of half a surrogate pair
-      assert.not.match(json, /[\n\r]/);
-      assert.is(Buffer.from(json).toString(), json);
-    }),
-    { numRuns: rounds(1000) },
-  );
+  forAll(1000, [record], (fields) => {
+    const point = read(fields);
+    const json = renderPoint(point);
+    assert.equal(read(JSON.parse(json)), point);
+    assert.is(renderPoint(read(JSON.parse(json))), json);
+    // one line, and bytes that are UTF-8 even of half a surrogate pair
+    assert.not.match(json, /[\n\r]/);
+    assert.is(Buffer.from(json).toString(), json);
+  });
 });
 
 test('a value stands in quotes, and means the same to whoever reads JSON', () => {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatUtc, parseDay, parseQueryTime, parseTimestamp } from '../../src/model/timestamp.js';
-import { assert, rounds, test } from '../support/uvu.js';
+import { forAll } from '../support/properties.js';
+import { assert, test } from '../support/uvu.js';
 
 function accepts(input: string, micros: number, text: string): void {
   assert.equal(parseTimestamp(input), { micros, text }, input);
@@ -77,31 +78,25 @@ const micros = fc.integer({ min: -8_900_000_000_000_000, max: 8_900_000_000_000_
 const offsetMinutes = fc.integer({ min: -1439, max: 1439 });
 
 test('any instant in any offset is what Date makes of it', () => {
-  fc.assert(
-    fc.property(micros, offsetMinutes, (instant, offset) => {
-      const text = written(instant, offset);
-      assert.equal(parseTimestamp(text), { micros: instant, text });
-      const millis = Date.parse(text.replace(/\d{3}(?=[+-]\d\d:)/, ''));
-      assert.is(Math.floor(instant / 1000), millis);
-      assert.is(formatUtc(instant), written(instant, 0));
-      assert.is(parseQueryTime(text, UTC), instant);
-      assert.is(parseQueryTime(text.replace('+', ' '), UTC), instant);
-      assert.is(parseQueryTime(`${text.slice(0, 26)}Z`, UTC), instant + offset * 60e6);
-    }),
-    { numRuns: rounds(2000) },
-  );
+  forAll(2000, [micros, offsetMinutes], (instant, offset) => {
+    const text = written(instant, offset);
+    assert.equal(parseTimestamp(text), { micros: instant, text });
+    const millis = Date.parse(text.replace(/\d{3}(?=[+-]\d\d:)/, ''));
+    assert.is(Math.floor(instant / 1000), millis);
+    assert.is(formatUtc(instant), written(instant, 0));
+    assert.is(parseQueryTime(text, UTC), instant);
+    assert.is(parseQueryTime(text.replace('+', ' '), UTC), instant);
+    assert.is(parseQueryTime(`${text.slice(0, 26)}Z`, UTC), instant + offset * 60e6);
+  });
 });
 
 test('garbage never throws', () => {
   const letters = fc.constantFrom(...'0123456789-+:.,TtZz ٣é\n');
-  fc.assert(
-    fc.property(fc.oneof(fc.string(), fc.string({ unit: letters, maxLength: 40 })), (text) => {
-      const result = parseTimestamp(text);
-      if (typeof result !== 'string') assert.equal(parseTimestamp(result.text), result);
-      parseQueryTime(text, UTC);
-    }),
-    { numRuns: rounds(5000) },
-  );
+  forAll(5000, [fc.oneof(fc.string(), fc.string({ unit: letters, maxLength: 40 }))], (text) => {
+    const result = parseTimestamp(text);
+    if (typeof result !== 'string') assert.equal(parseTimestamp(result.text), result);
+    parseQueryTime(text, UTC);
+  });
 });
 
 test('a query may leave the offset out, and put spaces around', () => {

@@ -8,8 +8,8 @@ import { writeBlocks } from '../../../src/formats/native/write-blocks.js';
 import { renderedLength } from '../../../src/formats/record-layout.js';
 import type { Notification } from '../../../src/model/notification.js';
 import { renderPoint } from '../../../src/model/point.js';
-import { CHARACTER } from '../../support/characters.js';
 import * as native from '../../support/native.js';
+import { CHARACTER } from '../../support/properties.js';
 import { assert, failure, makeFolder, pluck, rounds, test } from '../../support/uvu.js';
 
 const { blockOf, CREATED_AT, notification, point, readInPlace, readOnePass, writeNative } = native;

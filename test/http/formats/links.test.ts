@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { pagedList } from '../../../src/http/formats/representation.js';
 import { last, type Pair, parseQueryString } from '../../../src/http/request/query-string.js';
-import { CHARACTER } from '../../support/characters.js';
-import { assert, rounds, test } from '../../support/uvu.js';
+import { CHARACTER, forAll } from '../../support/properties.js';
+import { assert, test } from '../../support/uvu.js';
 
 function next(query: string): string | null {
   return pagedList('', parseQueryString(query), 0, 1, 2).links().next;
@@ -57,22 +57,19 @@ function others(pairs: readonly Pair[]): Pair[] {
 }
 
 test('a link carries the same parameters, sorted, with only page changed', () => {
-  fc.assert(
-    fc.property(pairsOf, fc.integer({ min: 2, max: 99 }), (pairs, page) => {
-      const found = pagedList('', pairs, 0, page, page + 1).links();
-      for (const [link, target] of [
-        [found.next, String(page + 1)],
-        [found.previous, page === 2 ? undefined : String(page - 1)],
-      ] as const) {
-        const parsed = parseQueryString(link!.slice(1));
-        assert.equal(others(parsed), others(pairs));
-        assert.is(last(parsed, 'page'), target);
-        const names = parsed.map((pair) => Buffer.from(pair.name));
-        assert.equal(names, names.toSorted(Buffer.compare));
-      }
-    }),
-    { numRuns: rounds(2000) },
-  );
+  forAll(2000, [pairsOf, fc.integer({ min: 2, max: 99 })], (pairs, page) => {
+    const found = pagedList('', pairs, 0, page, page + 1).links();
+    for (const [link, target] of [
+      [found.next, String(page + 1)],
+      [found.previous, page === 2 ? undefined : String(page - 1)],
+    ] as const) {
+      const parsed = parseQueryString(link!.slice(1));
+      assert.equal(others(parsed), others(pairs));
+      assert.is(last(parsed, 'page'), target);
+      const names = parsed.map((pair) => Buffer.from(pair.name));
+      assert.equal(names, names.toSorted(Buffer.compare));
+    }
+  });
 });
 
 test.run();

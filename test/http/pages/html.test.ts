@@ -14,26 +14,23 @@ import { pageFormat } from '../../../src/http/pages/page-format.js';
 import { PLAIN_SUBJECT, type PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
 import { PLAIN_SITE, startApp } from '../../support/app.js';
-import { CHARACTER } from '../../support/characters.js';
 import { ask } from '../../support/client.js';
 import { shownText } from '../../support/documents.js';
 import { Meter } from '../../support/engine.js';
+import { CHARACTER, forAll } from '../../support/properties.js';
 import { printedBy } from '../../support/service.js';
-import { assert, makeFolder, rounds, test } from '../../support/uvu.js';
+import { assert, makeFolder, test } from '../../support/uvu.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: CHARACTER });
   const hostile = fc.constantFrom(...'<>"\'&\u202e`=', '</b>', '&lt;', '<!--');
   const mixed = fc.array(fc.oneof(text, hostile)).map((parts) => parts.join(''));
-  fc.assert(
-    fc.property(mixed, (value) => {
-      const made = html`<b title="${value}">${value}</b>`.text;
-      const [, attribute, inside] = /^<b title="([^"<>]*)">([^<>"']*)<\/b>$/s.exec(made)!;
-      assert.is(shownText(attribute!), value);
-      assert.is(shownText(inside!), value);
-    }),
-    { numRuns: rounds(1000) },
-  );
+  forAll(1000, [mixed], (value) => {
+    const made = html`<b title="${value}">${value}</b>`.text;
+    const [, attribute, inside] = /^<b title="([^"<>]*)">([^<>"']*)<\/b>$/s.exec(made)!;
+    assert.is(shownText(attribute!), value);
+    assert.is(shownText(inside!), value);
+  });
 });
 
 test('templates insert markup, lists and numbers unchanged, and nothing for undefined', () => {
@@ -80,12 +77,9 @@ test('JSON is indented as JSON.stringify does', () => {
   ]) {
     assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
   }
-  fc.assert(
-    fc.property(fc.json({ stringUnit: CHARACTER, maxDepth: 6 }), (json) => {
-      assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
-    }),
-    { numRuns: rounds(2000) },
-  );
+  forAll(2000, [fc.json({ stringUnit: CHARACTER, maxDepth: 6 })], (json) => {
+    assert.is(readable(json), JSON.stringify(JSON.parse(json), null, 2));
+  });
 });
 
 test('white space between values makes no difference', () => {

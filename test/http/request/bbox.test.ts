@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { Random } from '../../../src/cli/generate/random.js';
 import { parseBbox, parsePolygon } from '../../../src/http/request/filters.js';
 import type { Box } from '../../../src/model/query.js';
-import { assert, rounds, table, test } from '../../support/uvu.js';
+import { forAll } from '../../support/properties.js';
+import { assert, table, test } from '../../support/uvu.js';
 
 /** [west, east] of each box between two longitudes. */
 function spans(left: number | string, right: number | string): [number, number][] {
@@ -73,33 +74,27 @@ test('a point is inside if its meridian lies in the span, however it is numbered
     fc.record({ beside: fc.constantFrom('left', 'right'), by: fc.integer({ min: -1, max: 1 }) }),
     fc.record({ at: fc.constantFrom(-HALF, HALF) }),
   );
-  fc.assert(
-    fc.property(edge, edge, point, (left, right, place) => {
-      let lon: number;
-      if ('at' in place) lon = place.at;
-      else lon = modulo((place.beside === 'left' ? left : right) + place.by + HALF) - HALF;
-      // edges given as ±180 keep their sign: tested above
-      fc.pre(Math.abs(lon) !== HALF || (Math.abs(left) !== HALF && Math.abs(right) !== HALF));
-      const isIn = spans(left / 1e6, right / 1e6).some(
-        ([west, east]) => lon / 1e6 >= west && lon / 1e6 <= east,
-      );
-      assert.is(isIn, modulo(lon - left) <= spanOf(left, right), `${left} ${right} ${lon}`);
-    }),
-    { numRuns: rounds(20_000) },
-  );
+  forAll(20_000, [edge, edge, point], (left, right, place) => {
+    let lon: number;
+    if ('at' in place) lon = place.at;
+    else lon = modulo((place.beside === 'left' ? left : right) + place.by + HALF) - HALF;
+    // edges given as ±180 keep their sign: tested above
+    fc.pre(Math.abs(lon) !== HALF || (Math.abs(left) !== HALF && Math.abs(right) !== HALF));
+    const isIn = spans(left / 1e6, right / 1e6).some(
+      ([west, east]) => lon / 1e6 >= west && lon / 1e6 <= east,
+    );
+    assert.is(isIn, modulo(lon - left) <= spanOf(left, right), `${left} ${right} ${lon}`);
+  });
 });
 
 test('boxes lie within ±180, are no wider than the span, and never overlap', () => {
-  fc.assert(
-    fc.property(edge, edge, (left, right) => {
-      const found = spans(left / 1e6, right / 1e6);
-      for (const [west, east] of found) assert.ok(-180 <= west && west <= east && east <= 180);
-      if (found.length === 2) assert.ok(found[1]![1] < found[0]![0]);
-      const width = found.reduce((sum, [west, east]) => sum + east - west, 0);
-      assert.ok(Math.abs(width - Math.min(360, spanOf(left, right) / 1e6)) < 1e-9);
-    }),
-    { numRuns: rounds(5000) },
-  );
+  forAll(5000, [edge, edge], (left, right) => {
+    const found = spans(left / 1e6, right / 1e6);
+    for (const [west, east] of found) assert.ok(-180 <= west && west <= east && east <= 180);
+    if (found.length === 2) assert.ok(found[1]![1] < found[0]![0]);
+    const width = found.reduce((sum, [west, east]) => sum + east - west, 0);
+    assert.ok(Math.abs(width - Math.min(360, spanOf(left, right) / 1e6)) < 1e-9);
+  });
 });
 
 function rings(text: string): number[][] {
