@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Backlog } from '../../src/http/backlog.js';
 import { createGate, type Handler } from '../../src/http/gate.js';
 import { CutCounts } from '../../src/http/limits.js';
-import { dial, type Line, listen, wasReset } from '../support/sockets.js';
+import { answersOf, dial, type Line, listen, wasReset } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
 
 /** A request whose handling has begun. */
@@ -45,8 +45,6 @@ function requests(name: string, count: number): string {
 
 const pathsOf = ({ begun }: { readonly begun: readonly Begun[] }): string[] =>
   begun.map(({ path }) => path);
-
-const answersOf = ({ answer }: Line): number => answer.split('HTTP/1.1 200').length - 1;
 
 test('all that was begun for a connection is closed with it, in its turn or not', async () => {
   for (const end of ['reset', 'closed'] as const) {

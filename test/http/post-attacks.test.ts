@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { exchange, LIST, type Reply } from '../support/client.js';
 import { FORM, formOf, JPEG, part } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
-import { dial, type Line } from '../support/sockets.js';
+import { dial, hangUp, type Line } from '../support/sockets.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
 
 const ATTACKER = '198.51.100.1';
@@ -16,10 +16,9 @@ mkdirSync(join(home, 'map_data_points'));
 // the attacker's bodies must not time out before the test on a slow machine is done
 const patience = ['--request-timeout', '5m', '--upload-timeout', '5m'];
 const service = await startOwnService(['--media', home, '--trust-proxy', ...patience]);
-const lines: Line[] = [];
 
 test.after.each(async () => {
-  for (const { socket } of lines.splice(0)) socket.destroy();
+  hangUp();
   await until('no upload is left', () => readdirSync(incoming).length === 0);
 });
 
@@ -37,7 +36,6 @@ function postImage(more: Record<string, string> = {}): Promise<Reply> {
 /** Sends the attacker's post without its end. */
 function sendUnfinished(bytes: Buffer, type: string): Line {
   const line = dial(service.port);
-  lines.push(line);
   const head = `POST ${LIST} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${ATTACKER}\r\nContent-Type: ${type}\r\n`;
   line.socket.write(`${head}Content-Length: ${bytes.length + 1}\r\n\r\n`);
   line.socket.write(bytes);

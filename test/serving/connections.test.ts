@@ -7,7 +7,7 @@ import { CutCounts } from '../../src/http/limits.js';
 import { sharedArray } from '../../src/model/memory.js';
 import { type Connections, drain, holdConnections } from '../../src/serving/connections.js';
 import { startOwnService } from '../support/own-service.js';
-import { dial, type Line, listen } from '../support/sockets.js';
+import { answersOf, dial, hangUp, type Line, listen } from '../support/sockets.js';
 import type { ClientStart } from '../support/starved-client.js';
 import { assert, failure, test, until } from '../support/uvu.js';
 
@@ -18,7 +18,6 @@ let port: number;
 let open: Connections;
 let counts: Int32Array;
 let cut: CutCounts;
-let clients: Line[] = [];
 
 async function serve(answer: RequestListener, idleMs = IDLE_MS, limit = LIMIT): Promise<void> {
   const server = createServer(answer);
@@ -28,15 +27,7 @@ async function serve(answer: RequestListener, idleMs = IDLE_MS, limit = LIMIT): 
   port = await listen(server);
 }
 
-function answersOf({ answer }: Line): number {
-  return answer.split('HTTP/1.1 200 ').length - 1;
-}
-
-function join(): Line {
-  const client = dial(port);
-  clients.push(client);
-  return client;
-}
+const join = (): Line => dial(port);
 
 /** Opens connections that send one request and stay idle. */
 async function fill(): Promise<Line[]> {
@@ -126,10 +117,7 @@ test('connections of other threads count towards the limit', async () => {
   await until('there is room for one', () => answersOf(next) === 1);
 });
 
-test.after.each(() => {
-  for (const { socket } of clients) socket.destroy();
-  clients = [];
-});
+test.after.each(hangUp);
 
 const NOTICE_MS = 50;
 const TIMEOUT_MS = 20_000;

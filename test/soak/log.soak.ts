@@ -5,7 +5,7 @@ import { processTree } from '../../bench/support/proc.js';
 import { type Asking, bodyOf, statusOf } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { SNAPSHOT, startService, startUnheard } from '../support/service.js';
-import { dial, type Line } from '../support/sockets.js';
+import { answersOf, dial, hangUp, type Line } from '../support/sockets.js';
 import { ascending, assert, test, until } from '../support/uvu.js';
 
 const LIST = '/rest/map_data_points/?page_size=1';
@@ -83,14 +83,8 @@ test('a log without a reader does not end the service', async () => {
 const TIMEOUT_MS = 2_000;
 const LARGE_LIST = '/rest/map_data_points/?page_size=100';
 const LARGEST = 'GET /rest/map_data_points/?page_size=1000 HTTP/1.1\r\nHost: a\r\n\r\n';
-const lines: Line[] = [];
 const service = await startService(['--request-timeout', `${TIMEOUT_MS}ms`]);
-
-function open(): Line {
-  const line = dial(service.port);
-  lines.push(line);
-  return line;
-}
+const open = (): Line => dial(service.port);
 
 /** The median time of an ordinary client's answers, in milliseconds. */
 async function median(): Promise<number> {
@@ -181,8 +175,7 @@ test('clients that do not read their answers delay nobody', async () => {
   // a client that reads again gets all answers, in order
   const [patient] = clients;
   patient!.socket.resume();
-  const answers = (): number => patient!.answer.split('HTTP/1.1 200 OK\r\n').length - 1;
-  await until('it has read all', () => answers() === 40);
+  await until('it has read all', () => answersOf(patient!) === 40);
   for (const { socket } of clients) socket.destroy();
   assert.ok((await median()) < TIMEOUT_MS);
 });
@@ -198,9 +191,7 @@ test('clients that hang up in the middle leave nothing behind', async () => {
   });
 });
 
-test.after.each(() => {
-  for (const { socket } of lines.splice(0)) socket.destroy();
-});
+test.after.each(hangUp);
 
 test.after(async () => {
   const errors = service.logs.filter(({ level }) => (level as number) >= 50);

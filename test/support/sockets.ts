@@ -9,7 +9,9 @@ export interface Line {
   isClosed: boolean;
 }
 
-/** Connects to a port of this machine, until the file ends; a reset counts as a close. */
+const dialled: Socket[] = [];
+
+/** Connects to a port of this machine, until {@link hangUp}; a reset counts as a close. */
 export function dial(port: number): Line {
   const socket = connect(port, '127.0.0.1');
   const line: Line = { socket, answer: '', isClosed: false };
@@ -20,8 +22,17 @@ export function dial(port: number): Line {
   socket.on('close', () => {
     line.isClosed = true;
   });
-  closeLater(() => socket.destroy());
+  if (dialled.push(socket) === 1) closeLater(hangUp);
   return line;
+}
+
+/** Ends every connection of {@link dial}, as the end of a file does. */
+export function hangUp(): void {
+  for (const socket of dialled.splice(0)) socket.destroy();
+}
+
+export function answersOf({ answer }: Line): number {
+  return answer.split('HTTP/1.1 200 ').length - 1;
 }
 
 /**
