@@ -123,10 +123,8 @@ test('the other commands refuse what they cannot read as clearly', async () => {
     ['pack', FIXTURE_POINTS, long],
     ['journal', 'list', long],
   ]) {
-    assert.match(
-      oneLine(await runInThread(args)),
-      `waypost: ${long}: cannot be read: ENAMETOOLONG`,
-    );
+    const why = `waypost: ${long}: cannot be read: ENAMETOOLONG`;
+    assert.match(oneLine(await runInThread(args)), why);
   }
   const { code, stdout, stderr } = await runInThread(['verify', missing]);
   assert.is(code, 1);

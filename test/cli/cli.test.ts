@@ -176,10 +176,8 @@ test('variables that look like settings and are none are reported', () => {
   assert.equal(strange(OF_A_SERVICE), ['WAYPOST_PORT']);
   assert.not.ok('WAYPOST_PORT' in readEnvironment(OF_A_SERVICE));
   const operations = { WAYPOST_OPERATIONS_PORT: 'tcp://10.0.0.1:81' };
-  assert.equal(
-    [strange(operations), readEnvironment(operations)],
-    [['WAYPOST_OPERATIONS_PORT'], {}],
-  );
+  const found = [strange(operations), readEnvironment(operations)];
+  assert.equal(found, [['WAYPOST_OPERATIONS_PORT'], {}]);
 });
 
 test('a variable sets what no flag does, and variables that set nothing are warned of', async () => {

@@ -27,13 +27,14 @@ const service = await startOwnService(flags);
 
 test('posts after a sequence come as NDJSON, to admins only', async () => {
   const all = await service.get(`${PATH}?after=0`, ADMIN);
-  assert.equal(
-    ['content-type', 'waypost-journal', 'waypost-sequence'].map((one) => all.headers[one]),
-    ['application/x-ndjson', name, `${POSTS}`],
+  const told = ['content-type', 'waypost-journal', 'waypost-sequence'].map(
+    (one) => all.headers[one],
   );
+  assert.equal(told, ['application/x-ndjson', name, `${POSTS}`]);
   const lines = all.text.trimEnd().split('\n');
+  const sequences = lines.map((line) => JSON.parse(line).sequence);
   assert.equal(
-    lines.map((line) => JSON.parse(line).sequence),
+    sequences,
     Array.from({ length: POSTS }, (_, i) => i + 1),
   );
   assert.is((await service.get(`${PATH}?after=${POSTS - 1}`, ADMIN)).text.trimEnd(), lines.at(-1));
@@ -67,10 +68,8 @@ test('compact, list and export accept the address of a running service', async (
   assert.is(done.code, 0, done.stderr);
   const [blocks, report] = await readOnePass(compacted);
   assert.equal(report.watermark, { journal: name, sequence: POSTS + 2 });
-  assert.is(
-    blocks.reduce((sum, { count }) => sum + count, 0),
-    1 + POSTS + 2,
-  );
+  const points = blocks.reduce((sum, { count }) => sum + count, 0);
+  assert.is(points, 1 + POSTS + 2);
   const { stdout } = await runInThread(['journal', 'list', base], token);
   const all = `${counted(POSTS + 2, 'post')} of sequences up to ${POSTS + 2}`;
   assert.match(stdout, new RegExp(`"a"\\n.*"b"\\n.*: ${all}`, 's'));

@@ -67,10 +67,12 @@ async function openStreams(): Promise<number[]> {
 test('a stream has the accepted points, as in the list, and tells its sequence', async () => {
   const { sequence: before } = await post();
   const all = await follow(service.port, PATH);
-  assert.equal(
-    [all.status, all.answer.headers['content-type'], all.answer.headers['cache-control']],
-    [200, 'text/event-stream', 'no-store'],
-  );
+  const told = [
+    all.status,
+    all.answer.headers['content-type'],
+    all.answer.headers['cache-control'],
+  ];
+  assert.equal(told, [200, 'text/event-stream', 'no-store']);
   const some = await follow(service.port, `${PATH}?tags=x&fields=id,tags&after=${before}`);
   const plain = await post();
   const tagged = await post({ tags: ['x'], comment: 'line\nbreak \u2028' });

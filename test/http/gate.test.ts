@@ -59,10 +59,8 @@ test('all that was begun for a connection is closed with it, in its turn or not'
     const { response } = gated.begun[0]!;
     await until('a write fails', () => response.destroyed || !response.write('more'));
     await Promise.all(closed);
-    assert.ok(
-      gated.begun.every(({ response }) => response.destroyed),
-      end,
-    );
+    const isOver = gated.begun.every(({ response }) => response.destroyed);
+    assert.ok(isOver, end);
     assert.is(gated.begun.length, 2, 'the third never begins');
   }
 });

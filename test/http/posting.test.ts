@@ -67,10 +67,8 @@ test('a point is answered with its record and address, and is there for the next
   assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
   const { headers } = reply;
   assert.is(headers.location, `http://notes.example${LIST}${id}/`);
-  assert.equal(
-    [headers['content-type'], headers.allow, headers['cache-control']],
-    ['application/json', 'GET, POST, HEAD, OPTIONS', 'no-store'],
-  );
+  const told = [headers['content-type'], headers.allow, headers['cache-control']];
+  assert.equal(told, ['application/json', 'GET, POST, HEAD, OPTIONS', 'no-store']);
   const list = await around();
   assert.is(list.count, count + 1);
   assert.equal(list.results.at(-1), record);

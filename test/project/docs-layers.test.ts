@@ -63,10 +63,8 @@ test('the files and folders that ARCHITECTURE.md names exist', () => {
   for (const [, quoted, drawn] of named) {
     const path = quoted ?? drawn!;
     const places = [`src/${path}.ts`, `src/${path}`, `${path}.ts`, path];
-    assert.ok(
-      places.some((place) => existsSync(join(ROOT, place))),
-      `there is no ${path}`,
-    );
+    const isThere = places.some((place) => existsSync(join(ROOT, place)));
+    assert.ok(isThere, `there is no ${path}`);
   }
 });
 

@@ -85,10 +85,9 @@ test('nothing runs as root, and the root file system is read-only', () => {
   assert.match(CLUSTER, new RegExp(`runAsUser: ${user}\\n`));
   // a new volume is root's, and has no folder in it
   assert.match(CLUSTER, new RegExp(`fsGroup: ${user}`));
-  assert.match(
-    CLUSTER,
-    /mounted at \/accepted,[\s#]+WAYPOST_JOURNAL=\S+[\s#]+and WAYPOST_MEDIA=\/accepted;/,
-  );
+  const volumes =
+    /mounted at \/accepted,[\s#]+WAYPOST_JOURNAL=\S+[\s#]+and WAYPOST_MEDIA=\/accepted;/;
+  assert.match(CLUSTER, volumes);
   // Kubernetes tells a pod of a Service called `waypost` in WAYPOST_PORT
   assert.match(CLUSTER, /^ {6}enableServiceLinks: false$/m);
   for (const line of [

@@ -69,10 +69,9 @@ test('a journal that another process owns is waited for, and then refused', asyn
   const folder = makeFolder();
   const path = join(folder, 'a.journal');
   const first = await open(folder, path);
-  assert.match(
-    await refusal(open(folder, path, 2_000)),
-    /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/,
-  );
+  const why =
+    /another process owns it, after \d+ s: end that process.*--journal FILE.*--journal none/;
+  assert.match(await refusal(open(folder, path, 2_000)), why);
   assert.equal(pluck(logs, 'msg'), ['waiting for the journal']);
   const second = open(folder, path, 20_000);
   await first!.close();

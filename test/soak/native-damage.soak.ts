@@ -18,10 +18,8 @@ test('a truncated file is refused by its two ends alone', () =>
   withSample(async (bytes, path) => {
     for (let length = 0; length < bytes.length; length++) {
       await refused(path, bytes.subarray(0, length), `cut at ${length}`);
-      assert.throws(
-        () => openPacked(path),
-        (error: unknown) => error instanceof InputError,
-      );
+      const isInput = (error: unknown) => error instanceof InputError;
+      assert.throws(() => openPacked(path), isInput);
     }
   }));
 

@@ -71,10 +71,8 @@ export function assertNotes(
     const [got, want] = [distanceOf(note), distanceOf(notes[i]!)];
     // rounding of coordinates near 180 degrees makes 1e-8 m
     const tolerance = want * 1e-9 + 1e-8;
-    assert.ok(
-      Math.abs(got - want) <= tolerance,
-      `${label}: place ${i} is at ${got}, not ${want} m`,
-    );
+    const what = `${label}: place ${i} is at ${got}, not ${want} m`;
+    assert.ok(Math.abs(got - want) <= tolerance, what);
     const next = byId.get(ids[i + 1]!);
     if (next !== undefined && next.lon === note.lon && next.lat === note.lat) {
       assert.ok(id < next.id, `${label}: one place, but ${id} before ${next.id}`);

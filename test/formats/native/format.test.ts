@@ -238,10 +238,8 @@ test('a file that changes between the passes is noticed', async () => {
     const reader = openNative(path, {})!;
     for (const _ of reader.columns());
     change();
-    assert.throws(
-      () => reader.recordsInto(() => [new Uint8Array(size)]),
-      (error: unknown) => error instanceof InputError && error.message.includes(path),
-    );
+    const isNamed = (error: unknown) => error instanceof InputError && error.message.includes(path);
+    assert.throws(() => reader.recordsInto(() => [new Uint8Array(size)]), isNamed);
     reader.close();
   }
 });

@@ -199,10 +199,8 @@ test('a file that is cut short is refused, wherever it is cut', async () => {
   for (let length = 1; length < body.length; length++) {
     if (length === first.length) continue;
     const [record, at] = length < first.length ? [1, 0] : [2, first.length];
-    assert.is(
-      await broken(body.subarray(0, length)),
-      `broken in record ${record}, at byte ${at}: the file is cut short inside it`,
-    );
+    const why = `broken in record ${record}, at byte ${at}: the file is cut short inside it`;
+    assert.is(await broken(body.subarray(0, length)), why);
   }
   for (const width of [1, 3, 5] as const) {
     const bytes = Buffer.concat([array(2, width), body]);

@@ -142,10 +142,8 @@ test('a page is encoded, and charged for', () => {
       JSON.stringify((JSON.parse(body) as { results: unknown }).results),
       JSON.stringify(expected),
     );
-    assert.equal(
-      page.records.json(page.keys),
-      expected.map((one) => JSON.stringify(one)),
-    );
+    const texts = expected.map((one) => JSON.stringify(one));
+    assert.equal(page.records.json(page.keys), texts);
     const [geojsonCost, geojson] = encode(GEOJSON, pageOf(count));
     assert.is(geojsonCost, cost);
     const { features, links, numberMatched } = checkCollection(geojson);

@@ -35,10 +35,8 @@ test('any text shows as itself, in an element and in an attribute', () => {
 
 test('templates insert markup, lists and numbers unchanged, and nothing for undefined', () => {
   const inner = html`<i>${'<'}</i>`;
-  assert.is(
-    html`${inner}${[1, inner, '&']}${undefined}${false}`.text,
-    '<i>&lt;</i>1<i>&lt;</i>&amp;',
-  );
+  const made = html`${inner}${[1, inner, '&']}${undefined}${false}`.text;
+  assert.is(made, '<i>&lt;</i>1<i>&lt;</i>&amp;');
   assert.is(escapeHtml('plain'), 'plain');
 });
 
@@ -49,10 +47,8 @@ function linked(json: string): string {
 }
 
 test('keys, texts and literals are told apart, and values of some keys are linked', () => {
-  assert.is(
-    linked('{"a":"id","b":[null,1.5]}'),
-    '{<b>"a"</b>:<i>"id"</i>,<b>"b"</b>:[<u>null</u>,<u>1.5</u>]}',
-  );
+  const shown = '{<b>"a"</b>:<i>"id"</i>,<b>"b"</b>:[<u>null</u>,<u>1.5</u>]}';
+  assert.is(linked('{"a":"id","b":[null,1.5]}'), shown);
   assert.is(linked('{"id":7}'), '{<b>"id"</b>:<ahref="/7"><u>7</u></a>}');
   assert.match(linked('{"id":"\\"><x\\u0027"}'), '<ahref="/&quot;&gt;&lt;x&#39;"><i>');
   for (const json of ['{"id":[1]}', '{"id":{}}']) {
@@ -118,10 +114,8 @@ test('a page is charged by its records, and one over the budget is not begun', (
   assert.is(render(large, HTML, meter).split('<b>"id"</b>').length, 1001);
   assert.ok(meter.cost >= 15 * 1000 * record.length, String(meter.cost));
   const budget = new Budget(1e6);
-  assert.throws(
-    () => render(large, HTML, budget),
-    (error: unknown) => error === EXCEEDED,
-  );
+  const isExceeded = (error: unknown) => error === EXCEEDED;
+  assert.throws(() => render(large, HTML, budget), isExceeded);
 });
 
 test('what is shown is the JSON of the list', () => {

@@ -196,10 +196,8 @@ test('the checksum beside it decides whether it is whole', async () => {
   origin.content = markedLines(2);
   await look();
   assert.is(served()[0], 1);
-  assert.match(
-    current.stale!.reason,
-    /points\.ndjson: not whole: .*\/my points\.ndjson\.sha256 says/,
-  );
+  const why = /points\.ndjson: not whole: .*\/my points\.ndjson\.sha256 says/;
+  assert.match(current.stale!.reason, why);
   origin.checksum = `${digest(origin.content)}  my points.ndjson\n`;
   await look();
   assert.is(served()[0], 2);
