@@ -104,49 +104,46 @@ async function drawnAfter(page: Page, change: () => Promise<unknown>): Promise<D
   return page.evaluate(DRAWN);
 }
 
-browserTest(
-  'the example draws, filters and opens clusters, and names a service that is gone',
-  async (visitor, service) => {
-    // served as by its own command
-    const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
-    const [line] = await once(files.stdout, 'data');
-    const sites = [new URL(String(line)).origin, service.site, GONE];
-    const look = async (page: Page): Promise<void> => {
-      const all = await drawnAfter(page, () => page.goto(`/map.html?service=${service.site}`));
-      assert.ok(all.clusters > 5 && all.singles > 0, JSON.stringify(all));
-      await page.getByText(/^3,0\d\d points/).waitFor();
+browserTest('the example draws and filters; a gone service is named', async (visitor, service) => {
+  // served as by its own command
+  const files = spawn(process.execPath, [join(ROOT, 'examples/serve.mjs'), '0']);
+  const [line] = await once(files.stdout, 'data');
+  const sites = [new URL(String(line)).origin, service.site, GONE];
+  const look = async (page: Page): Promise<void> => {
+    const all = await drawnAfter(page, () => page.goto(`/map.html?service=${service.site}`));
+    assert.ok(all.clusters > 5 && all.singles > 0, JSON.stringify(all));
+    await page.getByText(/^3,0\d\d points/).waitFor();
 
-      const open = await drawnAfter(page, () => page.selectOption('select', 'OPEN'));
-      const count = await countOf(service, 'status=OPEN');
-      await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
-      assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
-      assert.ok(open.clusters > 3, JSON.stringify(open));
+    const open = await drawnAfter(page, () => page.selectOption('select', 'OPEN'));
+    const count = await countOf(service, 'status=OPEN');
+    await page.getByText(`${count.toLocaleString('en')} points`).waitFor();
+    assert.ok(open.clustered + open.singles <= count && open.clustered < all.clustered / 2);
+    assert.ok(open.clusters > 3, JSON.stringify(open));
 
-      const before = await page.evaluate('map.getZoom()');
-      await drawnAfter(page, async () => {
-        const [x, y] = await page.evaluate<[number, number]>(`(() => {
+    const before = await page.evaluate('map.getZoom()');
+    await drawnAfter(page, async () => {
+      const [x, y] = await page.evaluate<[number, number]>(`(() => {
         const [{ geometry }] = map.queryRenderedFeatures({ layers: ['clusters'] });
         const { x, y } = map.project(geometry.coordinates);
         return [x, y];
       })()`);
-        await page.locator('canvas').click({ position: { x, y } });
-      });
-      assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
+      await page.locator('canvas').click({ position: { x, y } });
+    });
+    assert.is(await page.evaluate('map.getZoom()'), Math.floor(Number(before)) + 2);
 
-      const headers = { 'Access-Control-Allow-Origin': '*' };
-      const answer = { status: 404, headers, body: 'no service' };
-      await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
-      await page.goto(`/map.html?service=${GONE}`);
-      await page.getByText(`no answer from ${GONE}`).waitFor();
-    };
-    try {
-      await visitor.visit(sites, look);
-    } finally {
-      files.kill();
-      await once(files, 'close');
-    }
-  },
-);
+    const headers = { 'Access-Control-Allow-Origin': '*' };
+    const answer = { status: 404, headers, body: 'no service' };
+    await page.route(`${GONE}/**`, (route) => route.fulfill(answer));
+    await page.goto(`/map.html?service=${GONE}`);
+    await page.getByText(`no answer from ${GONE}`).waitFor();
+  };
+  try {
+    await visitor.visit(sites, look);
+  } finally {
+    files.kill();
+    await once(files, 'close');
+  }
+});
 
 pageTest('hostile records show as text, in pages and on the map', async (page, { site }) => {
   await page.goto(`${LIST}?${AROUND}`);

@@ -99,36 +99,32 @@ testUnless(reason, 'GDAL finds every point in the tiles of a zoom', async () => 
   assert.is(total, 3000);
 });
 
-testUnless(
-  reason,
-  'GDAL reads a filtered tile, with the places and properties of its points',
-  async () => {
-    const [z, x, y] = [12, 2331, 1185];
-    const query = 'is_processed=false&status=NEW';
-    const { body } = await service.get(`/tiles/${z}/${x}/${y}.mvt?${query}`);
-    // GDAL takes a tile's address from the file's folders
-    mkdirSync(join(folder, `${z}/${x}`), { recursive: true });
-    const file = join(folder, `${z}/${x}/${y}.mvt`);
-    writeFileSync(file, body);
-    const singles = await readByGdal(file, 'points');
-    assert.ok(singles.length > 10, String(singles.length));
+testUnless(reason, 'GDAL reads a filtered tile with its places and properties', async () => {
+  const [z, x, y] = [12, 2331, 1185];
+  const query = 'is_processed=false&status=NEW';
+  const { body } = await service.get(`/tiles/${z}/${x}/${y}.mvt?${query}`);
+  // GDAL takes a tile's address from the file's folders
+  mkdirSync(join(folder, `${z}/${x}`), { recursive: true });
+  const file = join(folder, `${z}/${x}/${y}.mvt`);
+  writeFileSync(file, body);
+  const singles = await readByGdal(file, 'points');
+  assert.ok(singles.length > 10, String(singles.length));
 
-    const box = '24.87,60.11,24.97,60.20';
-    const list = await service.get(`/rest/map_data_points/?${query}&bbox=${box}&page_size=1000`);
-    const records = new Map(list.json<Envelope>().results.map((record) => [record['id'], record]));
-    for (const { geometry, properties } of singles) {
-      const record = records.get(properties['id'])!;
-      const [lon, lat] = geometry.coordinates;
-      // a unit of the tile is 1/4096 of its 0.09 degrees
-      assert.ok(Math.abs(lon - Number(record['lon'])) < 3e-5, `${lon}`);
-      assert.ok(Math.abs(lat - Number(record['lat'])) < 3e-5, `${lat}`);
-      assert.is(properties['status'], record['status']);
-      assert.is(properties['is_processed'], record['is_processed']);
-      const seconds = Math.floor(Date.parse(record['created_at'] as string) / 1000);
-      assert.is(properties['created_at'], seconds);
-    }
-  },
-);
+  const box = '24.87,60.11,24.97,60.20';
+  const list = await service.get(`/rest/map_data_points/?${query}&bbox=${box}&page_size=1000`);
+  const records = new Map(list.json<Envelope>().results.map((record) => [record['id'], record]));
+  for (const { geometry, properties } of singles) {
+    const record = records.get(properties['id'])!;
+    const [lon, lat] = geometry.coordinates;
+    // a unit of the tile is 1/4096 of its 0.09 degrees
+    assert.ok(Math.abs(lon - Number(record['lon'])) < 3e-5, `${lon}`);
+    assert.ok(Math.abs(lat - Number(record['lat'])) < 3e-5, `${lat}`);
+    assert.is(properties['status'], record['status']);
+    assert.is(properties['is_processed'], record['is_processed']);
+    const seconds = Math.floor(Date.parse(record['created_at'] as string) / 1000);
+    assert.is(properties['created_at'], seconds);
+  }
+});
 
 testUnless(reason, 'GDAL reads the GeoJSON of the list', async () => {
   const path = '/rest/map_data_points/?format=geojson&page_size=100&ordering=-created_at';

@@ -162,31 +162,28 @@ fleet.check('tables edited by hand stop posts, and reads go on', async (address)
   assert.equal(await keysIn(service, 4), ['a', 'again', 'b', 'c']);
 });
 
-fleet.check(
-  'posts that a failover lost are gone, and the state has a new name',
-  async (address) => {
-    const [first, second] = [snapshot(), snapshot()];
-    const instances = [await fleet.start(first, address), await fleet.start(second, address)];
-    for (const key of ['kept', 'lost']) await post(instances[0]!, key);
-    const nameOf = async ({ get }: Asking): Promise<unknown> =>
-      (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'];
-    const before = await nameOf(instances[1]!);
-    await fleet.database.run(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
+fleet.check('posts that a failover lost are gone, the state has a new name', async (address) => {
+  const [first, second] = [snapshot(), snapshot()];
+  const instances = [await fleet.start(first, address), await fleet.start(second, address)];
+  for (const key of ['kept', 'lost']) await post(instances[0]!, key);
+  const nameOf = async ({ get }: Asking): Promise<unknown> =>
+    (await get(LIST, { headers: { 'Waypost-At-Least': '2' } })).headers['waypost-snapshot'];
+  const before = await nameOf(instances[1]!);
+  await fleet.database.run(`DELETE FROM waypost.posts WHERE sequence = 2; UPDATE waypost.state SET
     last_sequence = 1, last_batch = (SELECT batch FROM waypost.posts WHERE sequence = 1)`);
-    for (const one of instances) {
-      await until('the lost one is gone', async () => {
-        const { status, text } = await one.get(LIST);
-        assert.is(status, 200);
-        return !text.includes('lost');
-      });
-    }
-    await accepts(instances[0]!, 'another');
-    for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
-    assert.is.not(await nameOf(instances[0]!), before);
-    await assertSame(instances, 4, 20, 2);
-    assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
-  },
-);
+  for (const one of instances) {
+    await until('the lost one is gone', async () => {
+      const { status, text } = await one.get(LIST);
+      assert.is(status, 200);
+      return !text.includes('lost');
+    });
+  }
+  await accepts(instances[0]!, 'another');
+  for (const one of instances) assert.equal(await keysIn(one, 2), ['another', 'kept']);
+  assert.is.not(await nameOf(instances[0]!), before);
+  await assertSame(instances, 4, 20, 2);
+  assert.match((await instances[0]!.get('/metrics')).text, /^waypost_journal_losses_total 1$/m);
+});
 
 fleet.check("a failed start names the database's fault, but not its password", async (good) => {
   const path = snapshot();

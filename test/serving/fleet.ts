@@ -101,39 +101,36 @@ async function keysWhen(service: Asking, sequence: number): Promise<string[]> {
   return keysIn(service, sequence);
 }
 
-fleet.check(
-  'posts that all snapshots hold are pruned, and others then refused',
-  async (address) => {
-    const path = snapshot();
-    assert.match(await refusal(pruneJournal(address, {})), 'there is no journal');
-    const first = await fleet.start(path, address);
-    for (const key of ['a', 'b', 'c']) await post(first, key);
-    const packed = join(makeFolder(), 'notes.waypost');
-    const lines: string[] = [];
-    const print = (line: string): void => void lines.push(line);
-    await packSnapshot(path, packed, { journal: address, print });
-    assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
-    const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
-    assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
-    await fleet.stop();
+fleet.check('posts that all snapshots hold are pruned, others then refused', async (address) => {
+  const path = snapshot();
+  assert.match(await refusal(pruneJournal(address, {})), 'there is no journal');
+  const first = await fleet.start(path, address);
+  for (const key of ['a', 'b', 'c']) await post(first, key);
+  const packed = join(makeFolder(), 'notes.waypost');
+  const lines: string[] = [];
+  const print = (line: string): void => void lines.push(line);
+  await packSnapshot(path, packed, { journal: address, print });
+  assert.match(lines.join(), /3 posts of postgres:\/\/127.0.0.1:\d+\/postgres added/);
+  const prune = (): Promise<string> => pruneJournal(address, { through: 3 });
+  assert.match(await prune(), /0 rows removed, all up to sequence 0; .* up to 0/);
+  await fleet.stop();
 
-    const second = await fleet.start(packed, address);
-    await until('it says so', async () => /up to 3/.test(await prune()));
-    assert.match(await prune(), /0 rows removed/, 'they are not a day old');
-    await fleet.database.run('UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3');
-    // a delay as of deleting a million posts
-    await fleet.database.run(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
+  const second = await fleet.start(packed, address);
+  await until('it says so', async () => /up to 3/.test(await prune()));
+  assert.match(await prune(), /0 rows removed/, 'they are not a day old');
+  await fleet.database.run('UPDATE waypost.posts SET created_at = 1 WHERE sequence < 3');
+  // a delay as of deleting a million posts
+  await fleet.database.run(`CREATE FUNCTION waypost.dawdle() RETURNS trigger LANGUAGE plpgsql AS
       'BEGIN PERFORM pg_sleep(5.5); RETURN NULL; END';
     CREATE TRIGGER dawdle BEFORE DELETE ON waypost.posts EXECUTE FUNCTION waypost.dawdle()`);
-    assert.match(await prune(), /2 rows removed, all up to sequence 2/);
-    await post(second, 'd');
-    assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
-    const listed: string[] = [];
-    for await (const line of listJournal(address)) listed.push(line.split(' ')[0]!);
-    assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
-    const lacking = await refusal(startInstance(path, address));
-    assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
-    const packing = packSnapshot(path, packed, { journal: address, print });
-    assert.match(await refusal(packing), 'posts up to 2 were removed from the journal');
-  },
-);
+  assert.match(await prune(), /2 rows removed, all up to sequence 2/);
+  await post(second, 'd');
+  assert.equal(await keysIn(second, 4), ['a', 'b', 'c', 'd']);
+  const listed: string[] = [];
+  for await (const line of listJournal(address)) listed.push(line.split(' ')[0]!);
+  assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
+  const lacking = await refusal(startInstance(path, address));
+  assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
+  const packing = packSnapshot(path, packed, { journal: address, print });
+  assert.match(await refusal(packing), 'posts up to 2 were removed from the journal');
+});
