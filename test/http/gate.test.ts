@@ -158,9 +158,7 @@ test('nothing is begun for a connection that was closed', async () => {
 });
 
 test('requests that arrive while others wait are read later, and all are answered', async () => {
-  const gated = await startGated(
-    (_request, response) => void setImmediate(() => response.end('x')),
-  );
+  const gated = await startGated((_, response) => void setImmediate(() => response.end('x')));
   const line = await gated.connect();
   let most = 0;
   gated.server.on('request', (request: IncomingMessage) => {
@@ -191,9 +189,7 @@ test('a request that waits gets the rest of its body', async () => {
 });
 
 test('a client that closes its side at once gets all its answers', async () => {
-  const gated = await startGated(
-    (_request, response) => void setImmediate(() => response.end('x')),
-  );
+  const gated = await startGated((_, response) => void setImmediate(() => response.end('x')));
   const line = await gated.connect();
   line.socket.end(requests('a', 20));
   await once(line.socket, 'end');

@@ -77,9 +77,7 @@ test('no address makes a page lead to another host', async () => {
 test('the list without its map is below 60 kB over the wire, styles and script included', async () => {
   const { text } = await browse(LIST);
   let bytes = gzipSync(text, { level: 4 }).length;
-  const own = [...tags(text, 'link'), ...tags(text, 'script')].map(
-    (one) => one['href'] ?? one['src']!,
-  );
+  const own = [...tags(text, 'link'), ...tags(text, 'script')].map(({ href, src }) => href ?? src!);
   for (const url of own.filter((one) => !one.includes('/map'))) {
     bytes += (await service.get(url, { headers: { 'Accept-Encoding': 'gzip' } })).body.length;
   }

@@ -9,6 +9,7 @@ import { assert, makeFolder, test, until } from '../support/uvu.js';
 const ATTACKER = '198.51.100.1';
 const OTHER = '203.0.113.7';
 const JSON_TYPE = 'application/json';
+const HTML = { Accept: 'text/html' };
 
 const home = makeFolder();
 const incoming = join(home, '.incoming');
@@ -62,9 +63,7 @@ test('the answer to a bad post is small, whatever its size', async () => {
     assert.is(reply.status, status, body.slice(0, 60));
     assert.ok(reply.text.length < 2_000, reply.text.slice(0, 300));
   }
-  const shown = await post(`lat=x&comment=${'%3C'.repeat(70_000)}`, cases[0]![2], {
-    Accept: 'text/html',
-  });
+  const shown = await post(`lat=x&comment=${'%3C'.repeat(70_000)}`, cases[0]![2], HTML);
   assert.is(shown.status, 400);
   assert.ok(shown.text.length < 50_000, `${shown.text.length}`);
 });
@@ -92,7 +91,7 @@ test('slow uploads of one address do not stop uploads of another', async () => {
 
 test('a form whose raw JSON is invalid leaves no upload', async () => {
   const body = formOf([part('_content', '{bad'), part('image', JPEG, 'a.jpg')]);
-  const reply = await post(body, FORM, { Accept: 'text/html' });
+  const reply = await post(body, FORM, HTML);
   assert.is(reply.status, 400);
   assert.equal(readdirSync(incoming), []);
 });
@@ -106,10 +105,8 @@ test('chunks in a request of HTTP/1.0 are refused, and nothing after them is rea
   const body = '1d\r\n{"lat":"10.5","lon":"-20.25"}\r\n0\r\n\r\n';
   const head = `POST ${LIST} HTTP/1.0\r\nConnection: keep-alive\r\nContent-Type: ${JSON_TYPE}\r\n`;
   const next = 'GET /health/live HTTP/1.0\r\n\r\n';
-  const answer = await exchange(
-    service.port,
-    `${head}Transfer-Encoding: chunked\r\n\r\n${body}${next}`,
-  );
+  const request = `${head}Transfer-Encoding: chunked\r\n\r\n${body}${next}`;
+  const answer = await exchange(service.port, request);
   assert.match(answer, /^HTTP\/1\.1 400 .*Got Transfer-Encoding in a request of HTTP\/1\.0/s);
   assert.is(answer.match(/HTTP\/1\.1 /g)?.length, 1, answer);
 });

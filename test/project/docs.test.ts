@@ -126,10 +126,8 @@ test('the operations page lists every metric with its type and labels', () => {
       log: { dropped: 0 },
     }),
   ];
-  const registered = registries.flatMap(
-    (one) => one.getMetricsAsArray() as unknown as Registered[],
-  );
-  const actual = new Map(registered.map((one) => [one.name, one]));
+  const metrics = registries.flatMap((one) => one.getMetricsAsArray() as unknown as Registered[]);
+  const actual = new Map(metrics.map((one) => [one.name, one]));
   const listed = rows(section(OPERATIONS, 'Metrics'));
   for (const [cell, type, labels = ''] of listed) {
     const metric = actual.get(code(cell));
@@ -161,9 +159,7 @@ test('documents name the addresses that there are', () => {
   const listed = rows(section(OPERATIONS, 'Addresses for operators')).map(
     ([address]) => code(address).split(' ')[1]!,
   );
-  const operational = [...actual].filter(
-    (path) => !path.startsWith('/rest/') && !path.endsWith('/'),
-  );
+  const operational = [...actual].filter((path) => !/^\/rest\/|\/$/.test(path));
   assert.equal(listed.sort(), operational.sort());
   for (const [path, address] of found(/(?<=[\s`0-9T])\/(?:rest|health|metrics|admin)\b[\w/]*/g)) {
     const known = [...actual].some((one) => one === address || one.startsWith(`${address}/`));

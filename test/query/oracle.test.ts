@@ -38,11 +38,8 @@ test('whatever the planner chooses, the page is the same', () => {
     const { filters, ordering, pageOf } = randomQuestion(SEED + 1, index, fewer);
     const count = engineOfFewer.run({ filters, ordering, page: 1, pageSize: 1 })!.count;
     const query = { filters, ordering, ...pageOf(count) };
-    assertHints(
-      engineOfFewer,
-      query,
-      `seed ${SEED + 1}, question ${index}: ${JSON.stringify(query)}`,
-    );
+    const label = `seed ${SEED + 1}, question ${index}: ${JSON.stringify(query)}`;
+    assertHints(engineOfFewer, query, label);
   }
 });
 

@@ -66,10 +66,7 @@ function activeResources(): Map<string, number> {
 }
 
 /** Waits until no more handles are open than `before`; returns the kinds that stay open. */
-async function leftResources(
-  before: ReadonlyMap<string, number>,
-  closingMs: number,
-): Promise<string[]> {
+async function leftResources(before: Map<string, number>, closingMs: number): Promise<string[]> {
   const deadline = performance.now() + closingMs;
   for (;;) {
     const left = [...activeResources()].filter(([kind, count]) => count > (before.get(kind) ?? 0));

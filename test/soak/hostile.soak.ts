@@ -232,10 +232,8 @@ test('ordinary clients notice neither attacks nor faults, and memory stays flat'
   await until('nothing is stale', async () => !(await arena.ready()).stale);
   assert.is((await arena.ready()).points, countOf(mark));
   const most = warm * MOST_GROWTH;
-  await until(
-    `memory is below ${Math.round(most / 1e6)} MB, seed ${SEED}`,
-    () => arena.memory() < most,
-  );
+  const bound = `memory is below ${Math.round(most / 1e6)} MB, seed ${SEED}`;
+  await until(bound, () => arena.memory() < most);
 });
 
 /** Removes the files of the attack with snapshots. */

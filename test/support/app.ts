@@ -35,6 +35,8 @@ export interface OwnApp {
   close(): Promise<void>;
 }
 
+type Served = Pick<Context['current'], 'generation'>;
+
 /** The default server only reads, caches no answers and accepts any client. */
 type Given = Partial<Context> & {
   readonly audience?: Audience;
@@ -47,7 +49,7 @@ type Given = Partial<Context> & {
  * This costs a tenth of the CPU of `startOwnService`.
  */
 export async function startApp(
-  current: Pick<Context['current'], 'generation'>,
+  current: Served,
   { audience = 'clients', service, adminToken, ...given }: Given = {},
 ): Promise<OwnApp> {
   const { origin = ORIGIN } = given;
@@ -99,10 +101,7 @@ export async function startApp(
 }
 
 /** A slow lane that runs in this thread, in a later turn of the event loop. */
-function laneHere(
-  current: Pick<Context['current'], 'generation'>,
-  context: () => Context,
-): SlowLane {
+function laneHere(current: Served, context: () => Context): SlowLane {
   let views: ReturnType<typeof createViews> | undefined;
   const exports = new LaneExports();
   let last = 0;

@@ -116,13 +116,9 @@ export function everyHint({ boxes, circle, createdAt, modifiedAt }: Filters): Hi
 }
 
 /** Asserts that two lists are equal, and shows the first difference: a full diff takes minutes. */
-export function assertSame(
-  actual: ArrayLike<number>,
-  expected: ArrayLike<number>,
-  label: string,
-): void {
-  assert.is(actual.length, expected.length, `${label}: length`);
-  for (let i = 0; i < expected.length; i++) {
-    if (actual[i] !== expected[i]) assert.is(actual[i], expected[i], `${label}: item ${i}`);
+export function assertSame(got: ArrayLike<number>, want: ArrayLike<number>, label: string): void {
+  assert.is(got.length, want.length, `${label}: length`);
+  for (let i = 0; i < want.length; i++) {
+    if (got[i] !== want[i]) assert.is(got[i], want[i], `${label}: item ${i}`);
   }
 }

@@ -116,12 +116,7 @@ function layout(
   return { name, circles, make };
 }
 
-function ring(
-  name: string,
-  centre: Place,
-  radius: Metres,
-  more: readonly Circle[] = [],
-): HostileData {
+function ring(name: string, centre: Place, radius: Metres, more: Circle[] = []): HostileData {
   return layout(name, [{ ...centre, radius }, ...more], (part) =>
     onRing(centre, radius, 360 * part),
   );

@@ -66,10 +66,7 @@ export function numbers(posts: Iterable<Pick<Post, 'sequence' | 'id'>>): string 
 }
 
 /** Appends posts in one turn of the event loop: they share a batch. */
-export function appendAll(
-  journal: Journal,
-  posts: readonly NewPost[],
-): Promise<readonly Appended[]> {
+export function appendAll(journal: Journal, posts: readonly NewPost[]): Promise<Appended[]> {
   return Promise.all(posts.map((post) => journal.append(post)));
 }
 

@@ -121,9 +121,7 @@ export function notification(id: number, text = 'look at this'): Notification {
 }
 
 /** Runs over a native file of two blocks and two notifications, 1.5 kB. */
-export async function withSample(
-  run: (bytes: Buffer, path: string) => Promise<void>,
-): Promise<void> {
+export async function withSample(run: (bytes: Buffer, path: string) => unknown): Promise<void> {
   const path = join(makeFolder(), 'sample.waypost');
   const first = blockOf([point({ id: 1, comment: 'työ' }), point({ id: 2, tags: ['a'] })]);
   writeNative(path, [first, blockOf([point({ id: 3 })])], [notification(1), notification(2)]);

@@ -138,10 +138,8 @@ test('a page is encoded, and charged for', () => {
     const [cost, body] = encode(JSON_FORMAT, page);
     assert.ok(cost >= 4 * (page.records.size - count), `${count}: ${cost}`);
     const expected = RECORDS.slice(0, count).map(({ json }) => pick(json, keys));
-    assert.is(
-      JSON.stringify((JSON.parse(body) as { results: unknown }).results),
-      JSON.stringify(expected),
-    );
+    const { results } = JSON.parse(body) as { results: unknown };
+    assert.is(JSON.stringify(results), JSON.stringify(expected));
     const texts = expected.map((one) => JSON.stringify(one));
     assert.equal(page.records.json(page.keys), texts);
     const [geojsonCost, geojson] = encode(GEOJSON, pageOf(count));

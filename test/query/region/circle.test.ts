@@ -194,9 +194,7 @@ test('what is collected from a box is what the geodesic says, right up to the ri
     const bounds = new Int32Array(2 * places.length);
     const end = region.collect(coords, 0, places.length, ...at(...area), bounds, 0);
     const found = Array.from(bounds.subarray(0, end)).filter((_, at) => at % 2 === 0);
-    const expected = [...places.keys()].filter(
-      (row) => geodesic(lon, lat, ...places[row]!) <= radius,
-    );
+    const expected = [...places.keys()].filter((i) => geodesic(lon, lat, ...places[i]!) <= radius);
     assert.equal(found, expected, `seed ${SEED + 4}, ${i}: ${lon} ${lat} ${radius}, ${area}`);
   }
   assert.ok(boxes > rounds(1_000), String(boxes));
