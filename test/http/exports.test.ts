@@ -98,8 +98,6 @@ test('bad parameters are refused before anything is sent', async () => {
   for (const name of ['points.xml', 'points', '', 'points.ndjson/']) {
     assert.is((await app.get(`/export/${name}`)).status, 404, name);
   }
-  const post = await app.get(PATH, { method: 'POST', body: '{}' });
-  assert.equal([post.status, post.headers.allow], [405, 'GET, HEAD, OPTIONS']);
   const options = await app.get(PATH, { method: 'OPTIONS' });
   assert.equal(options.json<{ renders: string[] }>().renders[0], 'application/x-ndjson');
 });

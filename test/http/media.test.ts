@@ -89,16 +89,6 @@ test('the type follows the name, and an empty image has its headers, too', async
   assert.equal([empty.status, empty.headers['content-length']], [200, '0']);
 });
 
-test('other methods are refused, with an Allow header', async () => {
-  for (const method of ['POST', 'PUT', 'DELETE']) {
-    const { status, headers, text } = await service.get(PHOTO, { method });
-    assert.equal([status, headers.allow], [405, 'GET, HEAD, OPTIONS']);
-    assert.is(text, `{"detail":"Method \\"${method}\\" not allowed."}`);
-  }
-  const { status, headers } = await service.get(PHOTO, { method: 'OPTIONS' });
-  assert.equal([status, headers.allow], [204, 'GET, HEAD, OPTIONS']);
-});
-
 test('there is no listing, no other kind of file, and no way out of the folder', async () => {
   symlinkSync(join(home, 'outside.jpg'), join(media, 'map_data_points/7/link.jpg'));
   const names = [

@@ -32,6 +32,11 @@ const OTHERS = [
   ...['/ogc/', '/ogc/conformance', '/ogc/collections', '/ogc/collections/points'],
   ...['/ogc/collections/points/items', '/tiles/0/0/0.mvt', '/tiles/points.json'],
 ];
+/** Addresses of files, and of answers that are one. */
+const FILES = [
+  ...['/docs/', '/static/0/page.css', '/media/map_data_points/1/a.jpg'],
+  ...['/export/points.ndjson', '/changes/points'],
+];
 const PREFLIGHT = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'POST' };
 
 interface Described {
@@ -78,7 +83,7 @@ test('the preflight of a browser is told what it may send', async () => {
 
 test('so is the preflight for a file', async () => {
   const headers = { Origin: 'https://map.example', 'Access-Control-Request-Method': 'GET' };
-  for (const path of ['/docs/', '/static/0/page.css', '/media/map_data_points/1/a.jpg']) {
+  for (const path of FILES.slice(0, 3)) {
     const reply = await service.get(path, { method: 'OPTIONS', headers });
     assert.equal([reply.status, reply.headers.allow], [204, READ], path);
     assert.is(reply.headers['access-control-allow-methods'], READ);
@@ -110,7 +115,7 @@ test('with a list of origins only those may read, and Vary says so', async () =>
 
 test('a method that a resource does not take gets 405', async () => {
   const methods = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'PROPFIND', 'LINK', 'QUERY'];
-  for (const path of [...Object.keys(ALLOW), ...OTHERS]) {
+  for (const path of [...Object.keys(ALLOW), ...OTHERS, ...FILES]) {
     const allow = ALLOW[path] ?? READ;
     for (const method of methods.filter((one) => !allow.includes(one))) {
       const headers = { 'Content-Type': 'application/json' };
