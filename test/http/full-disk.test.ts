@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Random } from '../../src/cli/generate/random.js';
 import { type Envelope, jsonPost, LIST } from '../support/client.js';
 import { filesIn } from '../support/folder.js';
-import { FORM, imageForm, JPEG } from '../support/images.js';
+import { imagePost, JPEG } from '../support/images.js';
 import { FIRST_NOTE, suffer, toldNothing } from '../support/kept-posts.js';
 import { metricsOf, readyOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
@@ -74,9 +74,8 @@ testUnless(missingLibrary, 'a full disk is reported, and the journal stays its f
 
 testUnless(missing, 'on a full disk posts get 503, leave nothing, and go on later', async () => {
   const postImage = async (): Promise<number> => {
-    const body = imageForm({ lat: '10.5', lon: '-20.25', comment: 'image' }, JPEG);
-    const headers = { 'Content-Type': FORM };
-    return (await service.get(LIST, { method: 'POST', body, headers })).status;
+    const fields = { lat: '10.5', lon: '-20.25', comment: 'image' };
+    return (await service.get(LIST, imagePost(fields, JPEG))).status;
   };
   const details: string[] = [];
   const post = async (comment: string): Promise<number> => {

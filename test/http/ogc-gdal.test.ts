@@ -1,7 +1,6 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { startNotes } from '../support/app.js';
 import { type Envelope, type Listed, listAll } from '../support/client.js';
 import { read as readDocument } from '../support/documents.js';
@@ -10,8 +9,8 @@ import { allItems } from '../support/geojson.js';
 import { scatterNotes } from '../support/notes.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
+import { run } from '../support/wait.js';
 
-const run = promisify(execFile);
 const ITEMS = '/ogc/collections/points/items';
 
 const formats = spawnSync('ogrinfo', ['--formats'], { encoding: 'utf8' });

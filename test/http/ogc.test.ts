@@ -24,6 +24,15 @@ function linked(answer: Linked, rel: string): string {
   return pathname + search;
 }
 
+/** The only collection, which its own address describes as the list of collections does. */
+async function collectionOf(landing: Linked): Promise<Linked> {
+  type All = { readonly collections: readonly Linked[] };
+  const { collections } = (await app.get(linked(landing, 'data'))).json<All>();
+  const collection = (await app.get(linked(collections[0]!, 'self'))).json<Linked>();
+  assert.equal(collections, [collection]);
+  return collection;
+}
+
 /** The Features of the list, which other tests check. */
 async function listed(query: string): Promise<unknown[]> {
   const features = [];
@@ -60,12 +69,7 @@ test('everything can be found by links from the first address', async () => {
     conformsTo: string[];
   }>();
   assert.ok(conformsTo.every((one) => one.startsWith('http://www.opengis.net/spec/ogcapi-')));
-  const { collections } = (await app.get(linked(landing, 'data'))).json<{
-    collections: Linked[];
-  }>();
-  const collection = (await app.get(linked(collections[0]!, 'self'))).json<Linked>();
-  assert.equal(collections, [collection]);
-  assert.is(linked(collection, 'items'), ITEMS);
+  assert.is(linked(await collectionOf(landing), 'items'), ITEMS);
   for (const rel of ['self', 'data']) assert.is(linked(landing, rel).startsWith(OGC), true);
   assert.is((await app.get('/ogc')).headers.location, OGC);
 });
@@ -153,12 +157,7 @@ test('filters of the first address are kept in every link to the items', async (
   const expected = await listed(filter);
   assert.ok(expected.length > 20);
   const landing = (await app.get(`${OGC}?${filter}`)).json<Linked>();
-  const { collections } = (await app.get(linked(landing, 'data'))).json<{
-    collections: Linked[];
-  }>();
-  const collection = (await app.get(linked(collections[0]!, 'self'))).json<Linked>();
-  assert.equal(collections, [collection]);
-  assert.equal(await allItems(app, linked(collection, 'items')), expected);
+  assert.equal(await allItems(app, linked(await collectionOf(landing), 'items')), expected);
   for (const path of [OGC, `${OGC}collections`, COLLECTION]) {
     for (const query of ['tags=a,,b', 'bbox=1,2,3,4', 'bbox=x', 'limit=1']) {
       assert.is((await app.get(`${path}?${query}`)).status, 400, query);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { POINTS_PARAMETERS } from '../../src/http/request/list-parameters.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { jsonOfPage, shownText, tags } from '../support/documents.js';
-import { FORM, imageForm, PNG } from '../support/images.js';
+import { imagePost, PNG } from '../support/images.js';
 import { startOwnService } from '../support/own-service.js';
 import { assert, makeFolder, test } from '../support/uvu.js';
 
@@ -128,9 +128,8 @@ function post(
   image?: Buffer,
 ): Promise<Reply> {
   const file = image ?? Buffer.alloc(0);
-  const body = imageForm(fields, file, image ? 'a.png' : '', 'image/png');
-  const own = { accept, 'Content-Type': FORM, 'Sec-Fetch-Site': 'same-origin' };
-  return service.get(LIST, { method: 'POST', headers: { ...own, ...headers }, body });
+  const all = { accept, 'Sec-Fetch-Site': 'same-origin', ...headers };
+  return service.get(LIST, imagePost(fields, file, image ? 'a.png' : '', 'image/png', all));
 }
 
 test('a form makes a point with an image, and shows it', async () => {

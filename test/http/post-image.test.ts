@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { countOf, LIST, type Reply } from '../support/client.js';
-import { coloursOf, FORM, imageForm, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
+import { coloursOf, imagePost, JPEG, PNG, phoneJpeg, SECRET } from '../support/images.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { startService } from '../support/service.js';
 import { assert, makeFolder, test, until } from '../support/uvu.js';
@@ -28,8 +28,8 @@ interface Given {
 }
 
 function post(file: Buffer, { name = 'photo.jpg', fields, headers }: Given = {}): Promise<Reply> {
-  const body = imageForm({ lat: '10.5', lon: '-20.25', ...fields }, file, name);
-  return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } });
+  const all = { lat: '10.5', lon: '-20.25', ...fields };
+  return service.get(LIST, imagePost(all, file, name, undefined, headers));
 }
 
 /** Every stored image, by its name in records, once no upload is open. */

@@ -1,15 +1,14 @@
-import { execFile, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { countOf, type Envelope, LIST } from '../support/client.js';
 import { codeIn, read, SHOWN, section } from '../support/documents.js';
 import { withoutGdal } from '../support/gdal.js';
 import { startOwnService } from '../support/own-service.js';
 import { ROOT } from '../support/service.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
+import { run } from '../support/wait.js';
 
-const run = promisify(execFile);
 const PAGE = read('docs/clients.md');
 
 const home = makeFolder();

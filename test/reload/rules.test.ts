@@ -1,16 +1,11 @@
-import { createHash } from 'node:crypto';
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
-import { writeAged } from '../support/folder.js';
+import { sha256, writeAged } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
-
-function sha256(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
-}
 
 test('a snapshot without points is refused unless that is allowed', async () => {
   const path = makeFile('[]');

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -14,7 +14,8 @@ import { bucketStore } from '../../src/reload/source/bucket-store.js';
 import { Changed } from '../../src/reload/source/source.js';
 import { startBucket } from '../support/bucket.js';
 import { LIST, type Reply } from '../support/client.js';
-import { FORM, imageForm, JPEG } from '../support/images.js';
+import { sha256 } from '../support/folder.js';
+import { imagePost, JPEG } from '../support/images.js';
 import { countOf, markedLines } from '../support/marked.js';
 import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Reloading, startDownloading } from '../support/reloading.js';
@@ -81,8 +82,7 @@ test('a missing bucket is refused, a store that is down is waited for', async ()
 });
 
 function post(service: OwnService, name: string): Promise<Reply> {
-  const body = imageForm({ lat: '60', lon: '25' }, JPEG, name, 'image/jpeg');
-  return service.get(LIST, { method: 'POST', body, headers: { 'Content-Type': FORM } });
+  return service.get(LIST, imagePost({ lat: '60', lon: '25' }, JPEG, name, 'image/jpeg'));
 }
 
 test('an image posted to one instance is served by another, like one of a folder', async () => {
@@ -141,7 +141,7 @@ test('an object and its successor are served, but not one that is incomplete or 
   await look();
   assert.is(served()[0], 2);
   const next = markedLines(3);
-  await put('points.ndjson.sha256', createHash('sha256').update(next).digest('hex'));
+  await put('points.ndjson.sha256', sha256(next));
   await look();
   assert.match(current.stale!.reason, /^s3:\/\/.*points\.ndjson: not whole/);
   await put('points.ndjson', next);
@@ -178,7 +178,7 @@ test('a checksum object that is never sent is given up, and asked for again', as
   const { look, served, current } = await startFrom('silent.ndjson', 1_000);
   const next = markedLines(2);
   await put('silent.ndjson', next);
-  await put('silent.ndjson.sha256', createHash('sha256').update(next).digest('hex'));
+  await put('silent.ndjson.sha256', sha256(next));
   bucket.refuse('silent.ndjson.sha256', 0);
   await look();
   assert.match(current.stale!.reason, /silent\.ndjson\.sha256: cannot be fetched: /);

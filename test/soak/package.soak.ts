@@ -1,17 +1,14 @@
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import * as fs from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
 import { PATHS } from '../../src/http/pages/assets.js';
 import { EXPORT_FORMATS } from '../../src/http/request/addresses.js';
 import { headings } from '../support/documents.js';
 import { MAIN, ROOT, runCommand } from '../support/service.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
-
-const run = promisify(execFile);
+import { run } from '../support/wait.js';
 
 /** npm's errors when it reaches no registry. */
 const NO_REGISTRY = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTCACHED|network/;

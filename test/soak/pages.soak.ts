@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import sharp from 'sharp';
 import { browserTest, fillForm } from '../browser/shared.js';
@@ -10,6 +8,7 @@ import { withoutGdal } from '../support/gdal.js';
 import { startService } from '../support/service.js';
 import { startFileSite } from '../support/sockets.js';
 import { assert, makeFolder, test, testUnless } from '../support/uvu.js';
+import { run } from '../support/wait.js';
 
 /** Every kind of page, and how to open it. */
 const PAGES: Readonly<Record<string, (page: Page) => Promise<unknown>>> = {
@@ -150,7 +149,6 @@ browserTest('the map shows tiles of the host that --tile-url names', async (visi
   assert.equal(strangers, []);
 });
 
-const run = promisify(execFile);
 const AREA = 'bbox=24.9,60.1,25,60.2';
 const SINCE = '2023-05-01T00:00:00Z';
 

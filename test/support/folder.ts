@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,6 +26,10 @@ export function makeFile(content: string | Uint8Array, name = 'points'): string 
 export function writeAged(path: string, seconds: number, content: string | Uint8Array = 'x'): void {
   writeFileSync(path, content);
   utimesSync(path, seconds, seconds);
+}
+
+export function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 /** How many files there are in a folder and those inside it. */

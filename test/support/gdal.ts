@@ -1,7 +1,5 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { spawnSync } from 'node:child_process';
+import { run } from './wait.js';
 
 /** Why tests of GDAL are skipped; undefined where it is installed. */
 export function withoutGdal(): string | undefined {

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import { crc32, deflateSync } from 'node:zlib';
 import { type Logger, pino } from 'pino';
@@ -8,6 +9,7 @@ import type { Decoder } from '../../src/posts/media/decoder.js';
 import { incomingOf, openImageFolder } from '../../src/posts/media/folder.js';
 import { type CheckedImage, Media } from '../../src/posts/media/media.js';
 import { createUploads, ImageStats, type Upload } from '../../src/posts/media/upload.js';
+import type { Asked } from './client.js';
 import { makeFolder } from './folder.js';
 
 /** A picture, wider than high, with quarters of red and lime above blue and white. */
@@ -131,14 +133,17 @@ export function formOf(parts: readonly Buffer[]): Buffer {
   return Buffer.concat([...parts, Buffer.from('--XX--\r\n')]);
 }
 
-export function imageForm(
+/** The post of a point with an image. */
+export function imagePost(
   fields: Readonly<Record<string, string>>,
   image: Buffer,
   name = 'a.jpg',
   type?: string,
-): Buffer {
+  headers: OutgoingHttpHeaders = {},
+): Asked {
   const texts = Object.entries(fields).map(([field, value]) => part(field, value));
-  return formOf([...texts, part('image', image, name, type)]);
+  const body = formOf([...texts, part('image', image, name, type)]);
+  return { method: 'POST', body, headers: { 'Content-Type': FORM, ...headers } };
 }
 
 /** A folder of images. */

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert';
 import type { Random } from '../../src/cli/generate/random.js';
 import { type Asking, LIST, listAll, postKeyed, type Reply } from './client.js';
 import { filesIn } from './folder.js';
-import { FORM, imageForm, JPEG } from './images.js';
+import { imagePost, JPEG } from './images.js';
 import type { Service } from './service.js';
 import { until } from './wait.js';
 
@@ -68,9 +68,9 @@ function postOnce(service: Asking, key: string, { hasImages }: Told, agent: Agen
   const isOne = Number(key.split('-').at(-1)) % IMAGES === IMAGES - 1;
   const hasOne = hasImages && isOne && !key.startsWith(PLAIN);
   if (!hasOne) return postKeyed(service, key, agent);
-  const body = imageForm({ lat: '10', lon: '20', comment: key }, JPEG);
-  const headers = { 'Content-Type': FORM, 'Idempotency-Key': key };
-  return service.get(LIST, { method: 'POST', body, headers, agent });
+  const fields = { lat: '10', lon: '20', comment: key };
+  const asked = imagePost(fields, JPEG, 'a.jpg', undefined, { 'Idempotency-Key': key });
+  return service.get(LIST, { ...asked, agent });
 }
 
 export function toldNothing(hasImages: boolean): Told {

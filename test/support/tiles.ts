@@ -1,5 +1,6 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
+import { hashId } from '../../src/index/records.js';
 
 /** A feature of a tile, decoded by a package that is not of this project. */
 export interface Feature {
@@ -34,6 +35,15 @@ export function decodeTile(bytes: Uint8Array): Layers {
       return [name, features];
     }),
   );
+}
+
+export function sortedIds(all: readonly Pick<Feature, 'id'>[]): number[] {
+  return all.map(({ id }) => id!).sort((a, b) => a - b);
+}
+
+/** In the order in which a tile that cannot show all of them takes them. */
+export function leastHashes<Some extends { readonly id: number }>(all: readonly Some[]): Some[] {
+  return all.toSorted((a, b) => hashId(a.id) - hashId(b.id) || a.id - b.id);
 }
 
 /** How many points a tile has, those in clusters included. */

@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 const LOOK_MS = 15;
 /** An idle machine needs a second at most; a slow one must not fail. */
@@ -16,6 +18,9 @@ export async function until(
     await delay(LOOK_MS);
   }
 }
+
+/** Runs a program until it ends, and returns what it wrote. */
+export const run: typeof execFile.__promisify__ = promisify(execFile);
 
 /** A promise that `open` resolves. */
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {

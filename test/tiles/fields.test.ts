@@ -3,7 +3,7 @@ import { loadEngine } from '../../bench/query.js';
 import { Random } from '../../src/cli/generate/random.js';
 import { rendered, storePoint } from '../../src/formats/record-layout.js';
 import { parseTileLook } from '../../src/http/routes/tile-views.js';
-import { hashId, stretchOf } from '../../src/index/records.js';
+import { stretchOf } from '../../src/index/records.js';
 import { RECORD_KEYS, type RecordKey } from '../../src/model/point.js';
 import { openTimeZone } from '../../src/model/time-zone.js';
 import * as grids from '../../src/tiles/grid.js';
@@ -12,7 +12,7 @@ import { abbreviate, makeTile } from '../../src/tiles/tile.js';
 import { acceptedMatches, deltaOf, engineOf, Meter } from '../support/engine.js';
 import { type Note, pointOf, scatterNotes } from '../support/notes.js';
 import { ROOT } from '../support/service.js';
-import { decodeTile, type Layers } from '../support/tiles.js';
+import { decodeTile, type Layers, leastHashes, sortedIds } from '../support/tiles.js';
 import { ascending, assert, test } from '../support/uvu.js';
 
 const WORLD = { address: { z: 0, x: 0, y: 0 }, filters: {}, grid: 16 };
@@ -71,7 +71,7 @@ function tileOf(limit: number | undefined, fields?: readonly RecordKey[]): Layer
 const fitting: readonly number[] = (() => {
   let left = MOST_RECORD_BYTES;
   const ids: number[] = [];
-  for (const note of notes.toSorted((a, b) => hashId(a.id) - hashId(b.id))) {
+  for (const note of leastHashes(notes)) {
     left -= storePoint(pointOf(note)).length;
     if (left < 0) break;
     ids.push(note.id);
@@ -79,14 +79,10 @@ const fitting: readonly number[] = (() => {
   return ascending(ids);
 })();
 
-function ids(points: readonly { readonly id: number | undefined }[]): number[] {
-  return ascending(points.map(({ id }) => id!));
-}
-
 test('a tile without clusters has the points whose records fit, by the hashes of their ids', () => {
   assert.ok(fitting.length > 100 && fitting.length < 200, `${fitting.length} fit`);
   const { points = [], meta = [] } = tileOf(10_000, ['comment']);
-  assert.equal(ids(points), fitting);
+  assert.equal(sortedIds(points), fitting);
   const left = notes.length - fitting.length;
   const expected = { point_count: notes.length, shown: fitting.length, left_out: left };
   assert.equal(meta[0]!.properties, expected);
@@ -108,7 +104,7 @@ test('a tile with clusters has every point, and the fields of those that fit', (
   const { points = [], meta = [] } = tileOf(undefined, ['comment', 'modified_at']);
   assert.is(points.length, notes.length);
   const withComment = points.filter(({ properties }) => 'comment' in properties);
-  assert.equal(ids(withComment), fitting);
+  assert.equal(sortedIds(withComment), fitting);
   assert.ok(points.every(({ properties }) => properties['modified_at'] === 1.6e9));
   assert.equal(meta[0]!.properties, { without_fields: notes.length - fitting.length });
 });
@@ -229,8 +225,8 @@ test('accepted points are thinned out and charged for, too', async () => {
   const tile = makeTile(await engineOf(all.slice(0, frozen)), query, matches, undefined, meter);
   // 10 ns for each of them
   assert.ok(meter.renewals >= 20, `${meter.renewals} times two microseconds`);
-  const kept = all.toSorted((a, b) => hashId(a.id) - hashId(b.id)).slice(0, limit);
-  assert.equal(ids(decodeTile(tile)['points'] ?? []), ids(kept));
+  const kept = leastHashes(all).slice(0, limit);
+  assert.equal(sortedIds(decodeTile(tile)['points'] ?? []), sortedIds(kept));
 });
 
 test.run();

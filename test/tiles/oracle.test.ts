@@ -3,7 +3,6 @@ import { KD_NODE_SIZE } from '../../src/formats/kd-order.js';
 import { cutBlocks } from '../../src/index/blocks.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { assembleDataset } from '../../src/index/dataset.js';
-import { hashId } from '../../src/index/records.js';
 import type { Filters } from '../../src/model/query.js';
 import { Engine, type Hints } from '../../src/query/engine.js';
 import { filtersWithin, type TileAddress, type TileQuery } from '../../src/tiles/grid.js';
@@ -13,9 +12,10 @@ import { acceptedMatches, deltaOf, engineOf, Meter, readerOf } from '../support/
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { randomQuestion } from '../support/queries.js';
-import { cellOf, decodeTile, type Layers, lineOf, onSquare } from '../support/tiles.js';
-import { ascending, assert, IS_SOAK, rounds, test } from '../support/uvu.js';
+import * as tiles from '../support/tiles.js';
+import { assert, IS_SOAK, rounds, test } from '../support/uvu.js';
 
+const { cellOf, decodeTile, leastHashes, lineOf, onSquare, sortedIds } = tiles;
 const SEED = 1_414;
 const TILES = IS_SOAK ? 20_000 : 300;
 const GRIDS = [4, 8, 16, 32, 64, 128];
@@ -67,7 +67,12 @@ function membersOf(
   return members;
 }
 
-function assertTile(layers: Layers, members: Map<number, Note[]>, query: TileQuery, label: string) {
+function assertTile(
+  layers: tiles.Layers,
+  members: Map<number, Note[]>,
+  query: TileQuery,
+  label: string,
+) {
   const { grid, address } = query;
   const left = new Map(members);
   const assertPlace = (feature: { x: number; y: number }, notes: readonly Note[]): void => {
@@ -176,14 +181,6 @@ async function manyNodes(notes: readonly Note[]): Promise<Engine> {
   const dataset = assembleDataset({ ...parts, blocks: cutBlocks(coords, KD_NODE_SIZE + 1) });
   assert.is(dataset.boxIndex.root.height, 2);
   return new Engine(dataset);
-}
-
-function leastHashes(notes: readonly Note[]): Note[] {
-  return notes.toSorted((a, b) => hashId(a.id) - hashId(b.id) || a.id - b.id);
-}
-
-function sortedIds(all: readonly { readonly id: number | undefined }[]): number[] {
-  return ascending(all.map(({ id }) => id!));
 }
 
 test('a point that is shown without clusters is shown in all deeper zooms', () => {

@@ -1,7 +1,7 @@
 import { PARSERS } from '../../../src/formats/rows/reader.js';
 import { MAX_RAW_BYTES } from '../../../src/formats/rows/row.js';
-import { outcomes, rowsOf, valuesOf } from '../../support/rows.js';
-import { assert, failure, test } from '../../support/uvu.js';
+import { brokenBy, outcomes, rowsOf, valuesOf } from '../../support/rows.js';
+import { assert, test } from '../../support/uvu.js';
 
 const HEADER = 'id,lat,lon,created_at,comment,tags,is_processed,created_by';
 
@@ -21,11 +21,6 @@ async function linesOf(content: string | Buffer, size = 3): Promise<string[]> {
   const found = outcomes(await rowsOf(PARSERS.csv, content));
   assert.equal(outcomes(await rowsOf(PARSERS.csv, content, size)), found);
   return found;
-}
-
-async function broken(content: string): Promise<string> {
-  const { name, message } = await failure(rowsOf(PARSERS.csv, content, 1000));
-  return `${name}: ${message}`;
 }
 
 test('each column has its type', async () => {
@@ -153,8 +148,10 @@ test('a header that cannot be right, or a quote that is never closed, breaks the
     // however much follows
     [head + '1,2,3,4\n'.repeat(400_000), open],
   ];
-  for (const [content, reason] of cases) assert.is(await broken(content), `BrokenRows: ${reason}`);
-  assert.match(await broken(`${columns}${','.repeat(MAX_RAW_BYTES)}`), /the header must/);
+  for (const [content, reason] of cases)
+    assert.is(await brokenBy(PARSERS.csv, content, 1000), reason);
+  const commas = `${columns}${','.repeat(MAX_RAW_BYTES)}`;
+  assert.match(await brokenBy(PARSERS.csv, commas, 1000), /the header must/);
   assert.equal(await linesOf(`${header(996)}\n1,2,3,4${','.repeat(996)}\n`, 999), ['2: ok']);
 });
 

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,6 +11,7 @@ import { SharedRoom } from '../../../src/model/turns.js';
 import { incomingOf } from '../../../src/posts/media/folder.js';
 import { createUploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
+import { sha256 } from '../../support/folder.js';
 import { FORM, formOf, makeMediaFolder, part } from '../../support/images.js';
 import { dial, listen } from '../../support/sockets.js';
 import { assert, test, until } from '../../support/uvu.js';
@@ -78,10 +78,6 @@ function postAndGoOn(parts: readonly Buffer[]): Promise<string> {
 
 /** The head of another image, without its name. */
 const NAMELESS = '--XX\r\nContent-Disposition: form-data; name="image"; filename=""\r\n\r\n';
-
-function sha256(bytes: Buffer): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 test('fields keep their order, and an image becomes a file', async () => {
   const image = Buffer.from(Array.from({ length: 150_000 }, (_, index) => (index * 7) % 256));

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
 import { openAddressSource } from '../../../src/reload/source/address.js';
-import { closeLater } from '../../support/folder.js';
+import { closeLater, sha256 } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
 import { type Handle, Origin } from '../../support/origin.js';
 import { startDownloading } from '../../support/reloading.js';
@@ -189,16 +188,15 @@ test('name and password of the address are sent, a % among them or not', async (
 });
 
 test('the checksum beside it decides whether it is whole', async () => {
-  const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
   const { origin, look, served, current } = await start((one) => {
-    one.checksum = `${digest(one.content)}  my points.ndjson\n`;
+    one.checksum = `${sha256(one.content)}  my points.ndjson\n`;
   });
   origin.content = markedLines(2);
   await look();
   assert.is(served()[0], 1);
   const why = /points\.ndjson: not whole: .*\/my points\.ndjson\.sha256 says/;
   assert.match(current.stale!.reason, why);
-  origin.checksum = `${digest(origin.content)}  my points.ndjson\n`;
+  origin.checksum = `${sha256(origin.content)}  my points.ndjson\n`;
   await look();
   assert.is(served()[0], 2);
 });
