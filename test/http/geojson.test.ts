@@ -28,10 +28,7 @@ test('the list as GeoJSON has the points of the list, page by page', async () =>
     const { features, links, numberMatched } = checkCollection(text);
     assert.is(numberMatched, json.count);
     assert.equal(features.map(recordOf), json.results);
-    for (const [rel, href] of [
-      ['next', json.next],
-      ['prev', json.previous],
-    ] as const) {
+    for (const [rel, href] of Object.entries({ next: json.next, prev: json.previous })) {
       const link = links.find((one) => one.rel === rel);
       assert.is(link === undefined, href === null, rel);
       if (link === undefined) continue;

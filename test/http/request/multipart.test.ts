@@ -34,10 +34,7 @@ app.setErrorHandler((error: Error, _request, reply) => {
 });
 await app.register(async (scope) => {
   scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  for (const [path, place] of [
-    ['/with', uploads],
-    ['/without', undefined],
-  ] as const) {
+  for (const [path, place] of Object.entries({ '/with': uploads, '/without': undefined })) {
     scope.post(path, async (request) => {
       const { fields, image } = await readMultipart(request.raw, {
         uploads: place,
