@@ -79,11 +79,10 @@ test('a file that was touched, or written again as it was, is no new one, also a
 
 test('a bad file leaves the old data, is logged once, and the next good one clears it', async () => {
   const reloading = await startReloading({ retryMs: 1 });
-  const { path, current, look, put, outcomes, logs, builds, served, errors } = reloading;
+  const { path, current, look, lookFor, put, outcomes, logs, builds, served, errors } = reloading;
   const before = Date.now();
   replaceFile(path, markedNative(2).subarray(0, 5_000));
-  for (let looks = 0; looks < 4; looks++) await look();
-  assert.equal(served(), [1, countOf(1)]);
+  for (let looks = 0; looks < 4; looks++) await lookFor(1);
   assert.equal(outcomes, ['loaded', 'failed']);
   assert.is(builds.begun, 2, 'a file that failed is not tried again as long as it stays the same');
   assert.is(errors().length, 1);
@@ -183,7 +182,7 @@ for (const moment of ['before', 'behind']) {
 
 test('a file that another is moved over while it is read was read whole', async () => {
   const loaded: number[] = [];
-  const { path, look, put, served } = await startReloading({
+  const { path, lookFor, put } = await startReloading({
     onLoaded: ({ count }) => void loaded.push(count),
     build: async (real, ...task) => {
       const result = await real(...task);
@@ -192,43 +191,37 @@ test('a file that another is moved over while it is read was read whole', async 
     },
   });
   await put(2);
-  await look();
-  assert.equal(served(), [3, countOf(3)]);
+  await lookFor(3);
   assert.equal(loaded, [countOf(1), countOf(2), countOf(3)]);
 });
 
 test('a file that is gone leaves the old data; deleted and created again it is just new', async () => {
-  const { path, look, outcomes, served, errors } = await startReloading();
+  const { path, look, lookFor, outcomes, errors } = await startReloading();
   rmSync(path);
-  for (let looks = 0; looks < 3; looks++) await look();
-  assert.equal(served(), [1, countOf(1)]);
+  for (let looks = 0; looks < 3; looks++) await lookFor(1);
   assert.equal(errors(), [`${path}: there is no such file`]);
   assert.equal(outcomes, ['loaded', 'failed'], 'counted once, too');
   writeFileSync(path, markedLines(2));
-  await look();
-  assert.equal(served(), [2, countOf(2)]);
+  await lookFor(2);
 
   rmSync(path);
   const looking = look();
   setImmediate(() => writeFileSync(path, markedLines(3)));
   await looking;
-  await look();
-  assert.equal(served(), [3, countOf(3)]);
+  await lookFor(3);
   assert.is(errors().length, 1, 'a moment without a file is no failure');
 });
 
 // root reads whatever it likes; soak/chaos.soak.ts covers it with a service of another user
 const unprivileged = process.getuid?.() === 0 ? test.skip : test;
 unprivileged('a file that may not be read leaves the old data until it may', async () => {
-  const { path, look, served, errors } = await startReloading();
+  const { path, lookFor, errors } = await startReloading();
   replaceFile(path, markedLines(2));
   chmodSync(path, 0o000);
-  await look();
-  assert.equal(served(), [1, countOf(1)]);
+  await lookFor(1);
   assert.match(errors()[0]!, /no permission/);
   chmodSync(path, 0o600);
-  await look();
-  assert.equal(served(), [2, countOf(2)]);
+  await lookFor(2);
 });
 
 test('closed in the middle of a wait or a build, it ends at once and quietly', async () => {

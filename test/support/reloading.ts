@@ -11,7 +11,7 @@ import { openAddressSource } from '../../src/reload/source/address.js';
 import { openLocalSource } from '../../src/reload/source/local.js';
 import type { Source } from '../../src/reload/source/source.js';
 import { closeLater, makeFile, makeFolder } from './folder.js';
-import { markedLines, markIn, replaceFile } from './marked.js';
+import { countOf, markedLines, markIn, replaceFile } from './marked.js';
 
 /** A reloader of real files and builds, and what it reported. */
 export interface Reloading {
@@ -21,6 +21,8 @@ export interface Reloading {
   readonly path: string;
   /** Looks at the file; resolves when the reloader has nothing left to do. */
   look(order?: Order): Promise<void>;
+  /** Looks, and asserts that the whole snapshot of this mark is served then. */
+  lookFor(mark: number): Promise<void>;
   /** Replaces the file by a marked snapshot or other content, and looks. */
   put(content: number | string | Uint8Array): Promise<void>;
   /** The outcome of each look, the first load included. */
@@ -99,11 +101,19 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     await unwatch();
   };
   closeLater(end);
+  const served = (): [mark: number, count: number] => {
+    const { dataset } = current.generation.engine;
+    return [markIn(rendered(stretchOf(dataset.records, 0, 1)[0]!).toString()), dataset.count];
+  };
   return {
     reloader,
     end,
     path,
     look: (order) => reloader.look(order),
+    async lookFor(mark) {
+      await reloader.look();
+      assert.equal(served(), [mark, countOf(mark)]);
+    },
     put(content) {
       replaceFile(path, typeof content === 'number' ? markedLines(content) : content);
       return reloader.look();
@@ -113,10 +123,7 @@ export async function startReloading(given: Given = {}): Promise<Reloading> {
     logs,
     events: eventCounts,
     builds,
-    served() {
-      const { dataset } = current.generation.engine;
-      return [markIn(rendered(stretchOf(dataset.records, 0, 1)[0]!).toString()), dataset.count];
-    },
+    served,
     errors: () =>
       logs.filter((entry) => entry['level'] === 50).map((entry) => `${entry['reason']}`),
   };

@@ -28,7 +28,7 @@ function status(code: number): Handle {
 }
 
 test('a new object is downloaded and served, the same one is neither', async () => {
-  const { origin, look, served, current, outcomes, builds } = await start();
+  const { origin, look, lookFor, served, current, outcomes, builds } = await start();
   assert.equal(served(), [1, countOf(1)]);
   assert.is(current.generation.exportedAt, origin.modifiedAt);
   origin.answers.length = 0;
@@ -36,8 +36,7 @@ test('a new object is downloaded and served, the same one is neither', async () 
   assert.equal([...new Set(origin.answers)], ['304']);
   assert.is(builds.begun, 1);
   origin.content = markedLines(2);
-  await look();
-  assert.equal(served(), [2, countOf(2)]);
+  await lookFor(2);
   origin.etag = '"another name for the same"';
   await look();
   assert.equal(outcomes, ['loaded', 'loaded', 'unchanged']);
@@ -59,16 +58,14 @@ test('a download that breaks off, or in which nothing more comes, goes on where 
 });
 
 test('half an object that is whole to the server is refused, and the next one served', async () => {
-  const { origin, look, served, current } = await start();
+  const { origin, lookFor, current } = await start();
   const whole = markedLines(2);
   origin.content = whole.subarray(0, whole.indexOf('\n', whole.length >> 1) + 20);
-  await look();
-  assert.equal(served(), [1, countOf(1)]);
+  await lookFor(1);
   assert.match(current.stale!.reason, /^http:\/\/127\.0\.0\.1:\d+\/my points\.ndjson: /);
   assert.not.match(current.stale!.reason, /secret|\.tmp/);
   origin.content = whole;
-  await look();
-  assert.equal(served(), [2, countOf(2)]);
+  await lookFor(2);
   assert.is(current.stale, undefined);
 });
 
@@ -93,7 +90,7 @@ test('bytes damaged on their way are fetched again under the same ETag: later, o
 });
 
 test('without an ETag an older object is noticed in its place, and one of another length', async () => {
-  const { origin, look, served, outcomes } = await start((one) => {
+  const { origin, look, lookFor, outcomes } = await start((one) => {
     one.etag = '';
   });
   origin.answers.length = 0;
@@ -102,8 +99,7 @@ test('without an ETag an older object is noticed in its place, and one of anothe
   origin.modifiedAt -= 3_600_000;
   for (const mark of [2, 3]) {
     origin.content = markedLines(mark);
-    await look();
-    assert.equal(served(), [mark, countOf(mark)]);
+    await lookFor(mark);
   }
   // a server that knows no HEAD
   origin.next.push(status(501), undefined, status(501), undefined);
@@ -188,17 +184,15 @@ test('name and password of the address are sent, a % among them or not', async (
 });
 
 test('the checksum beside it decides whether it is whole', async () => {
-  const { origin, look, served, current } = await start((one) => {
+  const { origin, lookFor, current } = await start((one) => {
     one.checksum = `${sha256(one.content)}  my points.ndjson\n`;
   });
   origin.content = markedLines(2);
-  await look();
-  assert.is(served()[0], 1);
+  await lookFor(1);
   const why = /points\.ndjson: not whole: .*\/my points\.ndjson\.sha256 says/;
   assert.match(current.stale!.reason, why);
   origin.checksum = `${sha256(origin.content)}  my points.ndjson\n`;
-  await look();
-  assert.is(served()[0], 2);
+  await lookFor(2);
 });
 
 test('a process that ends in the middle of a download leaves nothing after the next start', async () => {
