@@ -1,16 +1,10 @@
+import { pino } from 'pino';
 import { type Delta, deltaLength, lastSequence } from '../../src/index/delta.js';
-import type { Generation } from '../../src/reload/current.js';
-import type { DeltasOptions } from '../../src/reload/deltas.js';
+import { Cell, type Generation } from '../../src/reload/current.js';
+import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { createMerger } from '../../src/reload/merge.js';
 import { assertQuestion } from '../support/compare.js';
-import {
-  append,
-  generationOf,
-  postsOf as postsOfNotes,
-  roomFor,
-  serve,
-  startDeltas,
-} from '../support/engine.js';
+import { acceptedOf, append, generationOf, serve } from '../support/engine.js';
 import { type Note, scatterNotes } from '../support/notes.js';
 import { Oracle } from '../support/oracle.js';
 import { COMBINATIONS, randomQuestion } from '../support/queries.js';
@@ -21,9 +15,20 @@ const SEED = 31;
 /** The thread that all tests share. */
 const mergeInThread = createMerger();
 const notes = scatterNotes(SEED, 1_200);
-const postsOf = (from: number, to: number) => postsOfNotes(notes, from, to);
+const postsOf = (from: number, to: number) => acceptedOf(notes.slice(from, to), from);
 const snapshotOf = (count: number, loadedAt = 0) =>
   generationOf(notes.slice(0, count), { loadedAt });
+
+/** Room for `rows` points; half of them start a merge. */
+const roomFor = (rows: number) => ({ capacity: { rows, bytes: 1_000_000 } });
+
+/** Deltas over a cell of their own; too large for a merge unless `given` says otherwise. */
+function startDeltas(given: Partial<DeltasOptions> = {}) {
+  const current = new Cell();
+  const errors: unknown[] = [];
+  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
+  return { current, deltas: new Deltas({ current, logger, ...given }), errors };
+}
 
 /** Asserts that questions are answered as of a list of these notes. */
 function assertServed({ engine, delta }: Generation, all: readonly Note[], label: string): void {

@@ -1,8 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
+import { S3 } from '@aws-sdk/client-s3';
 import { pino } from 'pino';
 import { createDecoder } from '../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../src/posts/media/folder.js';
@@ -12,7 +16,6 @@ import { ImageStats } from '../../src/posts/media/upload.js';
 import { openAddressSource } from '../../src/reload/source/address.js';
 import { bucketStore } from '../../src/reload/source/bucket-store.js';
 import { Changed } from '../../src/reload/source/source.js';
-import { startBucket } from '../support/bucket.js';
 import { LIST, type Reply } from '../support/client.js';
 import { sha256 } from '../support/folder.js';
 import { imagePost, JPEG } from '../support/images.js';
@@ -21,8 +24,109 @@ import { type OwnService, startOwnService } from '../support/own-service.js';
 import { type Reloading, startDownloading } from '../support/reloading.js';
 import { assert, failure, makeFolder, test, until } from '../support/uvu.js';
 
+interface S3Server {
+  readonly middleware: ((
+    context: { readonly method: string; readonly path: string; status: number; body: unknown },
+    next: () => Promise<void>,
+  ) => Promise<void>)[];
+  run(): Promise<AddressInfo>;
+  close(): Promise<void>;
+}
+const S3rver = createRequire(import.meta.url)('s3rver') as new (
+  options: Readonly<Record<string, unknown>>,
+) => S3Server;
+
+const KEY = 'S3RVER';
+const Bucket = 'waypost';
+
+const never = (): Promise<never> => new Promise(() => {});
+
+/**
+ * Starts a real S3 server at 127.0.0.1 with an empty bucket, which it stores in a folder; sets the
+ * environment variables that S3 clients read.
+ */
+async function startBucket() {
+  const directory = makeFolder();
+  const configureBuckets = [{ name: Bucket, configs: [] }];
+  const options = { address: '127.0.0.1', silent: true, directory, configureBuckets };
+  const refused = new Map<string, number>();
+  const left = new Map<string, number>();
+  const open = (port: number): S3Server => {
+    const opened = new S3rver({ ...options, port });
+    opened.middleware.unshift(async (context, next) => {
+      const status = context.method === 'GET' ? refused.get(context.path) : undefined;
+      if (status === 0) await never();
+      if (status === undefined) await next();
+      else context.status = status;
+      if (context.method !== 'GET' || !left.has(context.path)) return;
+      const whole = context.body as Readable;
+      const firstBytes = async function* (): AsyncGenerator<Buffer> {
+        for await (const chunk of whole) {
+          const bytes = left.get(context.path) ?? 0;
+          left.set(context.path, Math.max(0, bytes - chunk.length));
+          if (bytes > 0) yield chunk.subarray(0, bytes);
+          if (bytes < chunk.length) await never();
+        }
+      };
+      context.body = Readable.from(firstBytes());
+    });
+    return opened;
+  };
+  let server: S3Server | undefined = open(0);
+  const { port } = await server.run();
+  const environment = {
+    AWS_ENDPOINT_URL: `http://127.0.0.1:${port}`,
+    AWS_REGION: 'eu-north-1',
+    AWS_ACCESS_KEY_ID: KEY,
+    AWS_SECRET_ACCESS_KEY: KEY,
+  };
+  const before = Object.keys(environment).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, environment);
+  const client = new S3({ forcePathStyle: true });
+  const stop = async (): Promise<void> => {
+    await server?.close();
+    server = undefined;
+  };
+  return {
+    client,
+    async put(Key: string, Body: Buffer | string): Promise<void> {
+      await client.putObject({ Bucket, Key, Body });
+    },
+    /** Sets the time of an object to 1970. */
+    makeOld: (key: string) => utimesSync(join(directory, Bucket, `${key}._S3rver_object`), 1, 1),
+    /** All keys, sorted. */
+    async keys(): Promise<string[]> {
+      const { Contents = [] } = await client.listObjectsV2({ Bucket });
+      return Contents.map(({ Key = '' }) => Key).sort();
+    },
+    /** Answers GETs of a key with a status, or never where that is 0. */
+    refuse: (key: string, status: number) => void refused.set(`/${Bucket}/${key}`, status),
+    /** Sends so many bytes of a key, in all its answers together, and no more. */
+    stall: (key: string, bytes: number) => void left.set(`/${Bucket}/${key}`, bytes),
+    /** Ends what `refuse` and `stall` began. */
+    allow(): void {
+      refused.clear();
+      left.clear();
+    },
+    /** Stops the server; `start` starts it again with the same objects. */
+    stop,
+    async start(): Promise<void> {
+      server = open(port);
+      await server.run();
+    },
+    async end(): Promise<void> {
+      client.destroy();
+      await stop();
+      for (const [name, value] of before) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+    },
+  };
+}
+
 const bucket = await startBucket();
-const { name: Bucket, client, put } = bucket;
+const { client, put } = bucket;
 const store = await openImageBucket('s3://waypost/images');
 const incoming = makeFolder();
 const decoder = createDecoder(60_000);

@@ -31,18 +31,11 @@ const accepted = new Map<number, number>();
 let isSlow = false;
 
 /** What an export had, and whether it was whole. */
-interface Outcome {
-  readonly state: string;
-  readonly isWhole: boolean;
-  readonly marks: ReadonlySet<number>;
-  /** Ones at the ids of its snapshot's points, and how many points it had. */
-  readonly seen: Uint8Array;
-  readonly count: number;
-  readonly posts: readonly number[];
-}
+type Outcome = Awaited<ReturnType<typeof readExport>>;
 
-async function readExport(answer: IncomingMessage): Promise<Outcome> {
+async function readExport(answer: IncomingMessage) {
   const state = String(answer.headers['waypost-snapshot']);
+  // ones at the ids of its snapshot's points, and how many points it had
   const found = { state, marks: new Set<number>(), seen: new Uint8Array(POINTS + 2), count: 0 };
   const posts: number[] = [];
   let rest = '';

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -7,12 +8,101 @@ import { ATTACKS } from '../../bench/attacks/kinds.js';
 import type { Attack } from '../../bench/attacks/material.js';
 import { type RunningAttack, startAttack } from '../../bench/attacks/start.js';
 import { benchRandom } from '../../bench/places.js';
+import { memoryOf, processTree } from '../../bench/support/proc.js';
 import type { Random } from '../../src/cli/generate/random.js';
 import { type Load, type LoadResult, startLoad } from '../support/load.js';
 import { BASE_COUNT, countOf, markedLines, replaceFile } from '../support/marked.js';
-import { metricsOf } from '../support/operating.js';
-import { assert, test, until } from '../support/uvu.js';
-import { type Arena, NOTIFICATION, openArena } from './arena.js';
+import { notification } from '../support/native.js';
+import { metricsOf, type Ready, readyOf } from '../support/operating.js';
+import { startUnheard } from '../support/service.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
+
+const NOTIFICATION = JSON.stringify(notification(1, 'x'.repeat(60)));
+
+/** Long, because attacks keep the machine busy. */
+const SERVED_MS = 120_000;
+const LOG_DISK = 'size=128k';
+/** A build can exhaust this heap, and nothing else does. */
+const HEAP = '--max-old-space-size=64';
+const FLAGS = ['--workers', '2', '--settle', '50ms', '--access-log', '100'];
+/** The admin token: only admins are told why the newest file is not served. */
+const ADMIN = 'soak';
+/** One attacker can take all connections. */
+const LIMITS = ['--max-connections', '1000', '--request-timeout', '10s'];
+
+/**
+ * Starts a service to attack on a folder with one good snapshot: two threads, and a disk too small
+ * for its log.
+ */
+async function openArena() {
+  const folder = makeFolder();
+  const notifications = join(makeFolder(), 'notifications');
+  fs.writeFileSync(notifications, `${NOTIFICATION}\n`);
+  let mark = 1;
+  let current = join(folder, `good-${mark}`);
+  fs.writeFileSync(current, markedLines(mark));
+
+  const disk = makeFolder();
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', LOG_DISK, 'tmpfs', disk]);
+  const withoutDisk = mounted.status === 0 ? undefined : 'no disk of its own could be mounted';
+  const logPath = withoutDisk === undefined ? join(disk, 'log') : '/dev/full';
+  const log = fs.openSync(logPath, 'a');
+  const what = ['--snapshot', folder, '--notifications', notifications, '--admin-token', ADMIN];
+  const service = await startUnheard([...what, ...FLAGS, ...LIMITS], log, { NODE_OPTIONS: HEAP });
+  fs.closeSync(log);
+  const { child } = service;
+  const ended = once(child, 'close');
+  const ready = (): Promise<Ready> => readyOf(service, { Authorization: `Bearer ${ADMIN}` });
+  return {
+    port: service.port,
+    get: service.get,
+    folder,
+    notifications,
+    /** Why the log goes to /dev/full instead of a small disk; undefined when it does not. */
+    withoutDisk,
+    /** The supervisor's child, which serves. */
+    pid: () => processTree(child.pid!)[1]!,
+    /** Memory of all processes, in bytes. */
+    memory: () => memoryOf(child.pid!)!.rss,
+    /** Puts the next good snapshot in place and returns its mark. */
+    async putNext(write: Write = replaceFile): Promise<number> {
+      const before = current;
+      current = join(folder, `good-${++mark}`);
+      await write(current, markedLines(mark));
+      fs.rmSync(before);
+      return mark;
+    },
+    /** Resolves once the last good snapshot is served. */
+    served(text: string): Promise<void> {
+      const isServed = async (): Promise<boolean> => {
+        // this connection may be reset, too, while descriptors are short
+        const now = await ready().catch(() => undefined);
+        return now?.points === countOf(mark);
+      };
+      return until(`${text}: snapshot ${mark} is served`, isServed, SERVED_MS);
+    },
+    ready,
+    /** Empties the log; returns what it held. */
+    emptyLog(): string {
+      if (withoutDisk !== undefined) return '';
+      const text = fs.readFileSync(logPath, 'utf8');
+      fs.writeFileSync(logPath, '');
+      return text;
+    },
+    /** What the service wrote to standard error, such as Node's fatal errors. */
+    lastWords: service.lastWords,
+    /** Stops the service; resolves with its exit code. */
+    async stop(): Promise<number | null> {
+      child.kill('SIGTERM');
+      const [code] = await ended;
+      if (withoutDisk === undefined) spawnSync('umount', ['-l', disk]);
+      return code;
+    },
+  };
+}
+
+type Arena = Awaited<ReturnType<typeof openArena>>;
+type Write = (path: string, content: Buffer) => void | Promise<void>;
 
 /** A fault around a service, which `run` ends again. */
 interface Fault {
@@ -51,14 +141,14 @@ const reloads: Fault = {
       }
       await arena.putNext(async (path, content) => {
         const half = content.lastIndexOf('\n', content.length / 2) + 1;
-        writeFileSync(path, content.subarray(0, half));
+        fs.writeFileSync(path, content.subarray(0, half));
         // longer than --settle
         await delay(150);
-        appendFileSync(path, content.subarray(half));
+        fs.appendFileSync(path, content.subarray(half));
       });
       await arena.served(`after a pause in the middle, round ${round}`);
     }
-    for (const index of BAD.keys()) rmSync(join(arena.folder, `bad-${index}`));
+    for (const index of BAD.keys()) fs.rmSync(join(arena.folder, `bad-${index}`));
   },
 };
 
@@ -84,10 +174,10 @@ const descriptors: Fault = {
   async run(arena) {
     const pid = arena.pid();
     const [, soft, hard] = /^Max open files +(\d+) +(\d+)/m.exec(
-      readFileSync(`/proc/${pid}/limits`, 'utf8'),
+      fs.readFileSync(`/proc/${pid}/limits`, 'utf8'),
     )!;
     for (let round = 0; round < ROUNDS; round++) {
-      limit(pid, `${readdirSync(`/proc/${pid}/fd`).length}:${hard}`);
+      limit(pid, `${fs.readdirSync(`/proc/${pid}/fd`).length}:${hard}`);
       await arena.putNext();
       await delay(1_000);
       limit(pid, `${soft}:${hard}`);
@@ -238,8 +328,8 @@ test('ordinary clients notice neither attacks nor faults, and memory stays flat'
 
 /** Removes the files of the attack with snapshots. */
 function removeJunk(): void {
-  for (const name of readdirSync(arena.folder)) {
-    if (name.startsWith('junk-')) rmSync(join(arena.folder, name));
+  for (const name of fs.readdirSync(arena.folder)) {
+    if (name.startsWith('junk-')) fs.rmSync(join(arena.folder, name));
   }
 }
 

@@ -1,4 +1,3 @@
-import { pino } from 'pino';
 import { exportEncoder } from '../../src/exports/encoders.js';
 import { Export } from '../../src/exports/export-pieces.js';
 import type { PointBlock } from '../../src/formats/block.js';
@@ -20,12 +19,11 @@ import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Engine } from '../../src/query/engine.js';
 import {
-  Cell,
   createGeneration,
   type Generation,
   type GenerationParts,
 } from '../../src/reload/current.js';
-import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
+import type { Deltas } from '../../src/reload/deltas.js';
 import { blockOf } from './native.js';
 import { type Note, pointOf } from './notes.js';
 
@@ -163,23 +161,6 @@ export function linesOf(bytes: Uint8Array): string[] {
   return Buffer.from(bytes).toString().split('\n').slice(0, -1);
 }
 
-export function postsOf(notes: readonly Note[], from: number, to: number): AcceptedPoint[] {
-  return acceptedOf(notes.slice(from, to), from);
-}
-
-/** Deltas over a cell of their own; too large for a merge unless `given` says otherwise. */
-export function startDeltas(given: Partial<DeltasOptions> = {}): {
-  current: Cell;
-  deltas: Deltas;
-  errors: readonly unknown[];
-} {
-  const current = new Cell();
-  const errors: unknown[] = [];
-  const logger = pino({}, { write: (line: string) => errors.push(JSON.parse(line)) });
-  const deltas = new Deltas({ current, logger, ...given });
-  return { current, deltas, errors };
-}
-
 /** Serves a generation and `posts` as its delta. */
 export async function serve(
   deltas: Deltas,
@@ -190,11 +171,6 @@ export async function serve(
   const beginning = deltas.begin(generation.parts);
   for (const post of posts) await beginning.add(post);
   return (await deltas.serve(beginning, base)).done;
-}
-
-/** Room for `rows` points; half of them start a merge. */
-export function roomFor(rows: number): Partial<DeltasOptions> {
-  return { capacity: { rows, bytes: 1_000_000 } };
 }
 
 export async function append(deltas: Deltas, posts: readonly AcceptedPoint[]): Promise<void> {
