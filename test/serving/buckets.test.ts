@@ -108,9 +108,10 @@ async function startBucket() {
       refused.clear();
       left.clear();
     },
-    /** Stops the server; `start` starts it again with the same objects. */
+    /** Stops the server; `start` starts it again with the same objects, unless it runs. */
     stop,
     async start(): Promise<void> {
+      if (server !== undefined) return;
       server = open(port);
       await server.run();
     },
@@ -135,6 +136,8 @@ const stats = new ImageStats();
 const media = new Media({ store, incoming, maxPixels: 1, logger, stats, decoder });
 test.after(() => bucket.end());
 test.after.each(async () => {
+  bucket.allow();
+  await bucket.start();
   for (const Key of await bucket.keys()) await client.deleteObject({ Bucket, Key });
 });
 
@@ -176,13 +179,9 @@ test('a missing bucket is refused, a store that is down is waited for', async ()
   assert.match(message, /^--media s3:\/\/nothing\/images: the store answers 404: .*Check the name/);
   assert.is(await checkImageBucket('s3://waypost/images'), undefined);
   await bucket.stop();
-  try {
-    assert.match((await checkImageBucket('s3://waypost/images'))!, /ECONNREFUSED|Error/);
-    assert.instance(await failure(stored(9)), MediaUnavailable);
-    assert.equal(readdirSync(incoming), []);
-  } finally {
-    await bucket.start();
-  }
+  assert.match((await checkImageBucket('s3://waypost/images'))!, /ECONNREFUSED|Error/);
+  assert.instance(await failure(stored(9)), MediaUnavailable);
+  assert.equal(readdirSync(incoming), []);
 });
 
 function post(service: OwnService, name: string): Promise<Reply> {
