@@ -4,7 +4,7 @@ import type { Coding } from '../request/negotiation.js';
 import type { Answer } from './sender.js';
 import { hashText } from './validators.js';
 
-/** What a cached answer costs beside its body: its entry, its key and its headers. */
+/** What a cached answer costs beside its body and the texts of {@link bytesOf}. */
 const OVERHEAD = 1_024;
 /**
  * Seconds in which a cache may be replaced once. What is kept takes fresh memory, and for each 64
@@ -37,6 +37,19 @@ export function answerKey(
 
 const CODING_HASHES = { none: 0, zstd: 0x52dce729, br: 0x3c6ef372, gzip: 0x1b873593 } as const;
 
+interface Kept {
+  readonly key: AnswerKey;
+  readonly answer: Answer;
+}
+
+/**
+ * Bytes of all that a client can make long: the body, and texts of the request, which may have tens
+ * of kB, a byte a character. The lines of an answer may have the target in them.
+ */
+function bytesOf({ key: { origin, target, accept = '' }, answer: { body, lines } }: Kept): number {
+  return body.length + origin.length + target.length + accept.length + lines.length;
+}
+
 /**
  * Answers that were asked for more than once, bounded in bytes, of one state of the data at a time.
  * The first request for an answer leaves only the hash of its address: otherwise clients that
@@ -46,7 +59,7 @@ export class AnswerCache {
   readonly #maxBytes: number;
   readonly #now: () => number;
   // of two keys with one hash, which hardly happens by chance, one is kept
-  readonly #answers: LRUCache<number, { readonly key: AnswerKey; readonly answer: Answer }>;
+  readonly #answers: LRUCache<number, Kept>;
   // hashes instead of keys: what lives for thousands of requests makes garbage collection slow
   readonly #seen = new Float64Array(SEEN_SLOTS);
   #state: string | undefined;
@@ -62,7 +75,7 @@ export class AnswerCache {
     this.#creditedAt = now();
     this.#answers = new LRUCache({
       maxSize: Math.max(1, maxBytes),
-      sizeCalculation: ({ key, answer }) => answer.body.length + key.target.length + OVERHEAD,
+      sizeCalculation: (kept) => bytesOf(kept) + OVERHEAD,
     });
   }
 
@@ -89,8 +102,9 @@ export class AnswerCache {
   /** Keeps an answer, unless another state than its own has been asked for since. */
   keep(state: string, key: AnswerKey, answer: Answer): void {
     if (state !== this.#state) return;
-    this.#answers.set(key.hash, { key, answer });
-    this.#credit -= answer.body.length;
+    const kept = { key, answer };
+    this.#answers.set(key.hash, kept);
+    this.#credit -= bytesOf(kept);
   }
 
   #hasCredit(): boolean {

@@ -41,9 +41,9 @@ test('answers that would soon be evicted are not cached, until time has passed',
   assert.not(isWanted('ccc'));
   // kept answers are still found
   assert.ok(cache.get('one', key('/bb', 2)));
-  time = 1_999;
+  time = 1_990;
   assert.not(isWanted('ccc'));
-  time = 2_001;
+  time = 2_010;
   assert.ok(isWanted('ccc'));
   cache.keep('one', key('/ccc', 3), answer(60_000));
   assert.not(isWanted('dddd'));
@@ -107,6 +107,27 @@ test('bytes are bounded, and 0 caches nothing', () => {
   assert.not(none.wants(key('/a')) || none.wants(key('/a')));
   none.keep('one', key('/a'), answer(10));
   assert.is(none.get('one', key('/a')), undefined);
+});
+
+test('the texts of a request count as its body does', () => {
+  const text = 'x'.repeat(30_000);
+  const short = answer(10);
+  const cases: [Partial<AnswerKey>, Answer][] = [
+    [{ target: text }, short],
+    [{ origin: text }, short],
+    [{ accept: text }, short],
+    [{}, { ...short, lines: text }],
+  ];
+  for (const [long, made] of cases) {
+    const cache = new AnswerCache(100_000, () => 0);
+    const keys = Array.from({ length: 10 }, (_, i) => ({ ...key('/a', i), ...long }));
+    cache.get('one', keys[0]!);
+    for (const one of keys) cache.keep('one', one, made);
+    const name = Object.keys(long).join() || 'lines';
+    assert.is(keys.filter((one) => cache.get('one', one)).length, 3, name);
+    cache.wants(key('/b', 11));
+    assert.not(cache.wants(key('/b', 11)), `${name} uses the credit up`);
+  }
 });
 
 const [one, other] = [1, 2].map((low) => {
