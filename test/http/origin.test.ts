@@ -1,4 +1,8 @@
+import type { IncomingMessage } from 'node:http';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { createSite } from '../../src/http/pages/site.js';
+import { originForm } from '../../src/http/request/origin.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { bodyOf, type Envelope, exchange, LIST, statusOf } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
@@ -91,6 +95,23 @@ test('a target that names the host counts in place of the Host header', async ()
   // HTTP/1.1 demands a Host header all the same
   const bare = `GET http://other.example${LIST} HTTP/1.1\r\nConnection: close\r\n\r\n`;
   assert.is(statusOf(await exchange(service.port, bare)), 400);
+});
+
+test('a target that is kept holds no host that was named with it', () => {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  const long = Buffer.alloc(100_000, 'x');
+  const kept: string[] = [];
+  collect();
+  const before = process.memoryUsage().heapUsed;
+  for (let i = 0; i < 200; i++) {
+    const url = `${Buffer.concat([Buffer.from('http://'), long, Buffer.from(`${LIST}?page=${i}`)])}`;
+    kept.push(originForm({ url, headers: {} } as IncomingMessage));
+  }
+  collect();
+  const bytes = process.memoryUsage().heapUsed - before;
+  assert.is(kept[7], `${LIST}?page=7`);
+  assert.ok(bytes < 5e6, `${bytes} bytes`);
 });
 
 test('redirects never lead to another host', async () => {

@@ -67,7 +67,8 @@ export function originForm(request: IncomingMessage): string {
   const [start, authority] = ABSOLUTE.exec(target) ?? [];
   if (start === undefined) return target;
   request.headers.host = authority;
-  const rest = target.slice(start.length);
+  // a copy: while a part of a text is kept, such as with an answer, V8 keeps the whole text
+  const rest = Buffer.from(target.slice(start.length), 'latin1').toString('latin1');
   return rest.startsWith('/') ? rest : `/${rest}`;
 }
 
