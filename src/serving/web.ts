@@ -83,6 +83,7 @@ export async function createWeb(
       get accessLog() {
         return isWarm ? settings.accessLog : 0;
       },
+      batchMs: BATCH_MS,
       writeHead: createWriteHead(),
       slowLane: service,
       note: (response) => backlog.note(response),
@@ -122,6 +123,7 @@ export async function createWeb(
 }
 
 const BEAT_MS = 15_000;
+const BATCH_MS = 10_000;
 
 function postingOf(
   settings: ServeSettings,

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { SlowLane } from '../../src/http/answer/question.js';
+import { tookTooLong } from '../../src/http/request/http-error.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
 import { Engine } from '../../src/query/engine.js';
 import type { Generation } from '../../src/reload/current.js';
@@ -192,6 +194,30 @@ test('other clients are answered between the questions of a batch', async () => 
   }
 });
 
+test('lines are sent while a later question takes long', async () => {
+  let refuse = (_error: Error): void => {};
+  const ask = () => new Promise<never>((_, reject) => (refuse = reject));
+  const slow = await startApp(served, {
+    batchMs: 0,
+    slowLane: { ask } as Partial<SlowLane> as SlowLane,
+  });
+  isLong = true;
+  const body = JSON.stringify([{ page_size: 1 }, { page_size: 2 }, WATCHED, { page_size: 3 }]);
+  const answer = await open(body, slow.port);
+  let text = '';
+  answer.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+  });
+  await until('two lines are there', () => text.split('\n').length > 2);
+  const wanted = await Promise.all(['1', '2', '3'].map((page_size) => single({ page_size })));
+  assert.is(text, `${wanted[0]}\n${wanted[1]}\n`);
+  refuse(tookTooLong());
+  await once(answer, 'end');
+  const [, , late, last] = text.split('\n');
+  assert.is(JSON.parse(late!).status, 503);
+  assert.is(last, wanted[2]);
+});
+
 test('a client that reads slowly holds little, and what it reads is right', async () => {
   const question = { ...WATCHED, page_size: 1000 };
   const [line] = linesOf(await send(JSON.stringify([question])));
@@ -236,8 +262,8 @@ function systemBytes(): number {
 }
 
 /** Sends a batch; resolves with the answer before its body is read. */
-async function open(body: string): Promise<IncomingMessage> {
-  const answer = await openAnswer(app.port, PATH, { method: 'POST', headers: JSON_TYPE, body });
+async function open(body: string, port = app.port): Promise<IncomingMessage> {
+  const answer = await openAnswer(port, PATH, { method: 'POST', headers: JSON_TYPE, body });
   answer.on('error', () => {});
   return answer;
 }

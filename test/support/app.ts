@@ -71,6 +71,7 @@ export async function startApp(
     media: undefined,
     posting: undefined,
     bodies,
+    batchMs: 10_000,
     accessLog: 0,
     writeHead: createWriteHead(),
     slowLane: laneHere(current, () => context),

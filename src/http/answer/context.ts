@@ -63,6 +63,8 @@ export interface Context extends ViewContext {
   readonly media: string | undefined;
   /** Room for bodies that are coming in, and batches that are being answered. */
   readonly bodies: SharedRoom;
+  /** Milliseconds after which a batch sends the lines that it has. */
+  readonly batchMs: number;
 }
 
 interface RequestCount {

@@ -52,7 +52,7 @@ export function batchView(context: ViewContext): View<PointsQuery> {
 
 /** Adds `POST /rest/map_data_points/query/`: questions to the list, answered line by line. */
 export function addBatch(app: FastifyInstance, context: Context): void {
-  const { current, bodies, stats } = context;
+  const { current, bodies, stats, batchMs } = context;
   const lineOf = createLineMaker(context);
   const takeTurn = createTurnstile();
   const sender = new Sender(context, 'batch');
@@ -80,7 +80,11 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     await sender.sendPieces(reply, chunksOf(batch, questions, reply.raw));
   }
 
-  /** The lines of a batch in chunks, whose memory is used again. */
+  /**
+   * The lines of a batch in chunks, whose memory is used again. One ends where it is full, and
+   * before a question when it has been filled for `batchMs`: each line may take seconds, and a
+   * connection on which nothing moves for a minute is reset, by proxies, too.
+   */
   async function* chunksOf(
     batch: Batch,
     questions: readonly ReadQuestion[],
@@ -95,8 +99,16 @@ export function addBatch(app: FastifyInstance, context: Context): void {
       give: () => {},
     };
     let until = 0;
+    let sendAt = performance.now() + batchMs;
     for (const read of questions) {
-      if (performance.now() > until) {
+      const now = performance.now();
+      // the head goes with the first line: without one there is nothing to send
+      if (now > sendAt && filled > 0) {
+        yield chunk.subarray(0, filled);
+        filled = 0;
+        sendAt = performance.now() + batchMs;
+      }
+      if (now > until) {
         await takeTurn(batch.client);
         until = performance.now() + SLICE_MS;
       }
