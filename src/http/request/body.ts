@@ -115,10 +115,11 @@ export async function receiveBody(
   }
 }
 
-/** Calls `reject` with a 400 HttpError when a body breaks off. */
+/** Calls `reject` with a 400 HttpError when a body breaks off before all of it was read. */
 export function onBreak(request: IncomingMessage, reject: (error: HttpError) => void): void {
   const broken = (): void => {
-    if (!request.complete) reject(new HttpError(400, { detail: 'The body broke off.' }));
+    // not `complete`: of a body that has come whole, what waits to be read is lost, too
+    if (!request.readableEnded) reject(new HttpError(400, { detail: 'The body broke off.' }));
   };
   // it may have been closed before anybody listened
   if (request.destroyed) broken();

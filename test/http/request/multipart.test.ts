@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fastify } from 'fastify';
@@ -9,7 +10,7 @@ import { HttpError } from '../../../src/http/request/http-error.js';
 import { readMultipart } from '../../../src/http/request/multipart.js';
 import { SharedRoom } from '../../../src/model/turns.js';
 import { incomingOf } from '../../../src/posts/media/folder.js';
-import { createUploads } from '../../../src/posts/media/upload.js';
+import { createUploads, type Uploads } from '../../../src/posts/media/upload.js';
 import { ask, exchange, type Reply } from '../../support/client.js';
 import { sha256 } from '../../support/folder.js';
 import { FORM, formOf, makeMediaFolder, part } from '../../support/images.js';
@@ -194,6 +195,39 @@ test('a connection that closes before its body is read is a broken body', async 
   socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n[');
   await until('it is refused', () => told !== undefined);
   assert.equal(told, { detail: 'The body broke off.' });
+});
+
+test('a form that arrived whole is a broken body when its client leaves before all is read', async () => {
+  const parts = [part('lat', '1'), part('image', Buffer.alloc(100_000), 'x.jpg')];
+  const body = formOf(parts);
+  // takes nothing, as on a disk that stands still
+  const receive: Uploads['receive'] = (stream) => once(stream, 'end') as Promise<never>;
+  const place = { uploads: { ...uploads, receive }, room, address: 'a' };
+  const reading: [string, (request: IncomingMessage) => Promise<unknown>][] = [
+    [
+      'before',
+      (request) =>
+        until('it has closed', () => request.closed).then(() => readMultipart(request, place)),
+    ],
+    ['meanwhile', (request) => readMultipart(request, place)],
+  ];
+  for (const [when, read] of reading) {
+    let told: unknown;
+    const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, async (request) => {
+      request.on('error', () => {});
+      read(request).catch((error: HttpError) => {
+        told = error.body;
+      });
+      await until('it is there', () => request.complete);
+      assert.not(request.readableEnded, when);
+      request.socket.destroy();
+    });
+    dial(await listen(server)).socket.write(
+      Buffer.concat([Buffer.from(headOf(body.length)), body]),
+    );
+    await until(`it is refused, ${when}`, () => told !== undefined);
+    assert.equal(told, { detail: 'The body broke off.' });
+  }
 });
 
 test('a body that arrived before it is read is complete, within the usual bound', async () => {
