@@ -8,6 +8,7 @@ import { Engine } from '../../src/query/engine.js';
 import type { Generation } from '../../src/reload/current.js';
 import { startApp } from '../support/app.js';
 import { ask, countOf, LIST, openAnswer, type Reply } from '../support/client.js';
+import { startDeserted } from '../support/deserted.js';
 import { generationOf } from '../support/engine.js';
 import { createHostileQueries } from '../support/hostile-queries.js';
 import { scatterNotes } from '../support/notes.js';
@@ -249,6 +250,13 @@ test('when a client leaves, its work ends and its room is free', async () => {
     await until('its room is free', () => app.bodies.taken === 0);
     assert.ok(watched < 1000, `${watched} of 1000 were answered`);
   }
+});
+
+test('a batch whose client left while it waited for a post takes no room', async () => {
+  const { port, bodies } = await startDeserted(`POST ${PATH} HTTP/1.1`, '[{}]');
+  const later = await ask(port, PATH, { method: 'POST', body: '[{}]', headers: JSON_TYPE });
+  assert.is(JSON.parse(later.text).count, 11);
+  await until('all room is free', () => bodies.taken === 0);
 });
 
 /** The most that the buffers of both ends hold for a client that does not read. */

@@ -68,6 +68,8 @@ export function addBatch(app: FastifyInstance, context: Context): void {
     const type = typeOfBody(raw.headers, ['application/json', LINE_FORMAT.mediaType]);
     const client = clientOf(raw, context.origin.trustProxy);
     const body = await receiveBody(raw, bodies, client);
+    // the client left while its request waited: no `close` will come to give the room back
+    if (reply.raw.destroyed) return;
     const questions = parseBatch(body, type === LINE_FORMAT.mediaType);
     const { generation } = current;
     const state = generation.state();
