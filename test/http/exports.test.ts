@@ -1,5 +1,8 @@
+import type { SlowLane } from '../../src/http/answer/question.js';
+import { exportEnded } from '../../src/http/request/http-error.js';
 import { startNotes } from '../support/app.js';
 import { exchange, LIST, type Listed, listAll } from '../support/client.js';
+import { startDeserted } from '../support/deserted.js';
 import { linesOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, pluck, test } from '../support/uvu.js';
@@ -110,6 +113,19 @@ test('the page of a list links to exports of what it shows', async () => {
   assert.equal(names, ['ndjson', 'geojson', 'geojsonl', 'csv', 'msgpack', 'parquet']);
   assert.is(links[0], `${PATH}?${query.replace('&', '&amp;')}`);
   assert.is((await app.get(links[5]!.replace('&amp;', '&'))).status, 200);
+});
+
+test('an export whose client left while it waited for a post is not begun', async () => {
+  let steps = 0;
+  const step = async (): Promise<never> => {
+    steps++;
+    throw exportEnded();
+  };
+  const slowLane = { step } as Partial<SlowLane> as SlowLane;
+  const deserted = await startDeserted(`GET ${PATH} HTTP/1.1`, '', { slowLane });
+  assert.is(steps, 0);
+  assert.is((await deserted.get(PATH)).status, 503);
+  assert.is(steps, 1);
 });
 
 test('consecutive exports of a connection are whole, also over HTTP/1.0', async () => {

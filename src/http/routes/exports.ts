@@ -90,6 +90,8 @@ async function* piecesOf(
   begin: ExportBegin,
   start: (state: State) => void,
 ): AsyncGenerator<Uint8Array, void, undefined> {
+  // the client left while its request waited: no `close` will come to end the export
+  if (response.destroyed) return;
   const ended = sharedArray(Int32Array, 1);
   const end = (): void => void Atomics.store(ended, 0, 1);
   response.once('close', end);
