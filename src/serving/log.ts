@@ -4,13 +4,19 @@ import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
 import { sharedArray } from '../model/memory.js';
-import { forTerminal, inert } from '../model/quote.js';
+import { cut, forTerminal, inert } from '../model/quote.js';
 
 export type Logs = Pick<Log, 'logger' | 'descriptor' | 'dropped'>;
 
 const STDOUT = 1;
 /** Bytes of lines that wait in memory. */
 const MOST_WAITING = 1024 * 1024;
+/**
+ * Characters of the address of a request in a line. A pipe takes 4,096 bytes (PIPE_BUF) in one
+ * piece; between the pieces of a longer line there may be lines of other threads. A character takes
+ * two bytes where JSON escapes it, and the rest of the line of a request 400 at most.
+ */
+const MOST_URL = 1_800;
 const RETRY_MS = 20;
 /** How long the end of a process waits for a reader that is behind. */
 const LAST_MS = 200;
@@ -38,7 +44,8 @@ export class Log {
     this.descriptor = descriptor;
     const isText = logFormat === 'text' || (logFormat === 'auto' && isatty(descriptor));
     const write = (line: string): void => this.#write(isText ? textOf(line) : line);
-    this.logger = pino({ level }, { write });
+    const serializers = { url: (url: string) => cut(url, MOST_URL) };
+    this.logger = pino({ level, serializers }, { write });
     process.once('exit', () => {
       const until = performance.now() + LAST_MS;
       const never = sharedArray(Int32Array, 1);

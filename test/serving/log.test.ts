@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { openSocket } from '../../src/serving/listen.js';
+import { ask, LIST } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
 import { logged, MAIN, SNAPSHOT } from '../support/service.js';
@@ -75,6 +76,23 @@ for (const [workers, run] of [
   const args = [MAIN, ...FLAGS, '--workers', '1', '--log-format', 'json'];
   assert.match(await onTerminal(args), /^\{"level":30,.*"msg":"serving"\}/m);
 });
+
+for (const format of ['json', 'text']) {
+  test(`lines of ${format} are whole in a pipe, however long an address`, async () => {
+    const args = [MAIN, ...FLAGS, '--workers', '1', '--access-log', '100', '--log-format', format];
+    const path = `${LIST}?page_size=1&x=${'"'.repeat(20_000)}`;
+    const headers = { 'X-Request-Id': 'i'.repeat(128) };
+    const text = await outputOf(process.execPath, args, async (port) => {
+      const reply = await ask(Number(port), path, { headers });
+      assert.is(reply.status, 200, reply.text);
+    });
+    const line = text.split('\n').find((one) => one.includes('iii'))!;
+    assert.ok(line.includes(`${LIST}?page_size=1&x=`), line);
+    const bytes = Buffer.byteLength(line);
+    assert.ok(bytes > 3_600 && bytes < 4_096, `${bytes} bytes`);
+    assert.match(line, /\\"…"/);
+  });
+}
 
 test('durations are logged to the millisecond, those of requests to the microsecond', async () => {
   const path = makeFile(markedLines(1));
