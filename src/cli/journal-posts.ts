@@ -12,7 +12,7 @@ import type { SnapshotReader, Watermark } from '../formats/snapshot.js';
 import { InputError, inert, quote } from '../model/quote.js';
 import { formatUtc } from '../model/timestamp.js';
 import type { Microseconds } from '../model/units.js';
-import { acceptedOf, KEPT_MS, requireWatermark, standingOf } from '../posts/adopt.js';
+import { acceptedOf, KEPT_MS, requireWatermark, standingOf, unkept } from '../posts/adopt.js';
 import { type Post, type Posted, postLine, readPostLine, StoreError } from '../posts/journal.js';
 import { readJournal } from '../posts/journal-file.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../posts/postgres-address.js';
@@ -28,9 +28,13 @@ const CURES: Readonly<Record<number, string>> = {
   404: ': it has no journal, or knows no admin (--admin-token, or waypost token add --admin)',
 };
 
+/** What to do where posts behind a sequence are not kept. */
+const ALL_ANEW = 'Leave --after out for all posts.';
+
 /**
  * Reads the posts behind a sequence out of a journal's file, which no process may have open, from a
- * service, `http://…`, or from a database, `postgres://…`. Throws an InputError.
+ * service, `http://…`, or from a database, `postgres://…`. Throws an InputError, also where not all
+ * posts behind `after` are kept; from 0 on it takes those there are.
  */
 export async function readPosts(
   source: string,
@@ -40,10 +44,12 @@ export async function readPosts(
   if (/^https?:\/\//i.test(source)) return readService(source, after, token);
   if (isDatabaseAddress(source)) {
     const { readDatabase } = await import('../posts/postgres-schema.js');
-    return readDatabase(source, after);
+    const posted = await readDatabase(source, after);
+    return checkKept(source, after, posted, posted.removed);
   }
   try {
-    return readJournal(source, after);
+    const posted = readJournal(source, after);
+    return checkKept(source, after, posted, keptAfterOf(posted.through, posted.posts));
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
     const cure =
@@ -52,6 +58,13 @@ export async function readPosts(
         : '';
     throw new InputError(`${source}: ${error.message}${cure}`, { cause: error });
   }
+}
+
+/** Refuses what a service answers 410 to: see `unkept`. */
+function checkKept(source: string, after: number, posted: Posted, keptAfter: number): Posted {
+  const why = after === 0 ? undefined : unkept(after, { keptAfter, lastSequence: posted.through });
+  if (why === undefined) return posted;
+  throw new InputError(`${shownName(source)}: ${why} ${ALL_ANEW}`);
 }
 
 async function readService(
@@ -82,8 +95,9 @@ async function readService(
   }
   if (!response.ok) {
     const { detail } = await response.json().catch(() => ({}));
+    const cure = response.status === 410 ? ` ${ALL_ANEW}` : '';
     const reason =
-      CURES[response.status] ?? (detail === undefined ? '' : `: ${inert(String(detail))}`);
+      CURES[response.status] ?? (detail === undefined ? '' : `: ${inert(String(detail))}${cure}`);
     throw new InputError(`${url}: the service answers ${response.status}${reason}`);
   }
   const name = response.headers.get('Waypost-Journal') ?? '';

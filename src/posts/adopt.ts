@@ -10,6 +10,7 @@ import type { GenerationParts } from '../reload/current.js';
 import type { Deltas } from '../reload/deltas.js';
 import {
   isShared,
+  type JournalState,
   JournalUnavailable,
   type Move,
   type OwnJournal,
@@ -183,6 +184,17 @@ export function requireWatermark(removed: number, watermark: number): void {
   const gone = `posts up to ${removed} were removed from the journal`;
   const has = `the snapshot says that it has those up to ${watermark}`;
   throw new InputError(`${gone}, and ${has}: take one with a later watermark`);
+}
+
+/** Why a reader cannot go on behind a sequence; undefined where all posts behind it are kept. */
+export function unkept(
+  after: number,
+  { keptAfter, lastSequence }: Pick<JournalState, 'keptAfter' | 'lastSequence'>,
+): string | undefined {
+  if (after > lastSequence)
+    return `The last post is ${lastSequence}: ${after} is of another journal.`;
+  if (after >= keptAfter) return undefined;
+  return `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { exportJournal, listJournal } from '../../src/cli/journal-posts.js';
+import { exportJournal, listJournal, readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import type { Point } from '../../src/model/point.js';
 import { readPostLine } from '../../src/posts/journal.js';
@@ -16,7 +16,7 @@ import {
   writeNative,
 } from '../support/native.js';
 import { ROOT, runInThread } from '../support/service.js';
-import { ascending, assert, refusal, test } from '../support/uvu.js';
+import { ascending, assert, pluck, refusal, test } from '../support/uvu.js';
 
 async function listed(path: string): Promise<string[]> {
   const lines: string[] = [];
@@ -74,6 +74,29 @@ test('list and export read a journal that no process has open, and a copy of one
   const file = join(folder, 'out.ndjson');
   await exportJournal(path, file, { after: 4, stdout: new PassThrough(), print: () => {} });
   assert.is(readFileSync(file, 'utf8'), output);
+});
+
+test('posts behind a sequence are told only where all of them are kept', async () => {
+  const { path, folder, journal } = await filled();
+  await journal.close();
+  const output = join(folder, 'out.ndjson');
+  for (const [after, why] of [
+    // sequence 3 is gone: the post has moved
+    [2, 'All posts are kept behind 3 only, and those behind 2 were asked for.'],
+    [6, 'The last post is 5: 6 is of another journal.'],
+  ] as const) {
+    const asked = exportJournal(path, output, { after, print: () => {} });
+    assert.is(await refusal(asked), `${path}: ${why} Leave --after out for all posts.`);
+    assert.not.ok(existsSync(output));
+  }
+  for (const [after, sequences] of [
+    [0, [1, 2, 4, 5]],
+    [3, [4, 5]],
+    [5, []],
+  ] as const) {
+    const { posts } = await readPosts(path, after);
+    assert.equal(pluck(posts, 'sequence'), sequences);
+  }
 });
 
 test('what is no journal is neither read nor written to', async () => {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listJournal, pruneJournal } from '../../src/cli/journal-posts.js';
+import { listJournal, pruneJournal, readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { type Asking, type Envelope, jsonPost, LIST, post, postKeyed } from '../support/client.js';
@@ -129,6 +129,13 @@ fleet.check('posts that all snapshots hold are pruned, others then refused', asy
   const listed: string[] = [];
   for await (const line of listJournal(address)) listed.push(line.split(' ')[0]!);
   assert.equal(listed, ['3', '4', `${parseDatabaseAddress(address).name}:`]);
+  for (const [after, why] of [
+    [1, 'All posts are kept behind 2 only, and those behind 1 were asked for.'],
+    [5, 'The last post is 4: 5 is of another journal.'],
+  ] as const) {
+    assert.match(await refusal(readPosts(address, after)), `: ${why} Leave --after out`);
+  }
+  assert.equal(pluck((await readPosts(address, 2)).posts, 'sequence'), [3, 4]);
   const lacking = await refusal(startInstance(path, address));
   assert.match(lacking, /posts up to 2 were removed from the journal, and the snapshot says/);
   const packing = packSnapshot(path, packed, { journal: address, print });

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { unkept } from '../../posts/adopt.js';
 import type { JournalReader, JournalState } from '../../posts/journal.js';
 import { type Current, servedSequence } from '../../reload/current.js';
 import { HttpError, tryLater } from '../request/http-error.js';
@@ -75,12 +76,8 @@ export function createKeptState(
       });
       state = await journal.state();
     }
-    const { keptAfter, lastSequence } = state;
-    if (after >= keptAfter && after <= lastSequence) return state;
-    const why =
-      after > lastSequence
-        ? `The last post is ${lastSequence}: ${after} is of another journal.`
-        : `All posts are kept behind ${keptAfter} only, and those behind ${after} were asked for.`;
+    const why = unkept(after, state);
+    if (why === undefined) return state;
     throw new HttpError(410, { detail: `${why} Begin with all points, and go on from there.` });
   };
 }
