@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { crc32 } from 'node:zlib';
-import Sqlite from 'libsql';
+import type Sqlite from 'libsql';
 import type { Microseconds } from '../model/units.js';
 import { type Post, type PostRow, postOf, StoreError, type StoreFault } from './journal.js';
 
@@ -95,6 +96,20 @@ const MOST_ROWS = 8;
 /** Sums have 24 bits of each CRC, and so are exact for 2^29 posts. */
 const CRC_MASK = 0xffffff;
 
+const NO_SQLITE =
+  'install the optional packages, too (npm ci without --omit=optional), or serve with --journal none';
+
+/** Loads the library, whose part for each platform is an optional package. Throws a StoreError. */
+function loadSqlite(): typeof Sqlite {
+  try {
+    return createRequire(import.meta.url)('libsql');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const reason = `SQLite cannot be loaded (${code ?? message})`;
+    throw new StoreError('refused', `${reason}: ${NO_SQLITE}`, error);
+  }
+}
+
 /** A connection to a journal's file. Its methods throw what SQLite does. */
 export class Database {
   readonly #db: Sqlite.Database;
@@ -103,7 +118,7 @@ export class Database {
   /** Connects to a file, made where there is none; an owner locks it until {@link release}. */
   constructor(path: string, isOwner = true) {
     // the library would take some names for addresses
-    this.#db = new Sqlite(resolve(path));
+    this.#db = new (loadSqlite())(resolve(path));
     if (!isOwner) return;
     try {
       this.#db.exec(`PRAGMA page_size = ${PAGE_BYTES}`);

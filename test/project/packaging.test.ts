@@ -10,7 +10,7 @@ import { read, sourceFiles } from '../support/documents.js';
 import { closeLater } from '../support/folder.js';
 import { MAIN, ROOT, startService } from '../support/service.js';
 import { freePort } from '../support/sockets.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test } from '../support/uvu.js';
 
 const DOCKERFILE = read('Dockerfile').replaceAll(/\\\n\s*/g, '');
 const UNIT = read('deploy/waypost.service');
@@ -207,7 +207,8 @@ test('the source imports production dependencies only', () => {
   }
 });
 
-test('the service runs with the production packages alone, at every address, healthy', async () => {
+/** Makes a folder with the build and production packages alone; returns the arguments of Node. */
+function install(isWhole = true): string[] {
   const home = makeFolder();
   cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
   for (const name of ['package.json', 'assets'])
@@ -216,16 +217,21 @@ test('the service runs with the production packages alone, at every address, hea
     // a package brings along what lies inside of it
     if (!/^node_modules\/(@[^/]+\/)?[^/]+$/.test(path) || dev === true) continue;
     // an optional package of another platform is not there
-    if (optional === true && !existsSync(join(ROOT, path))) continue;
+    if (optional === true && !(isWhole && existsSync(join(ROOT, path)))) continue;
     mkdirSync(dirname(join(home, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(home, path));
   }
-  const sample = join(ROOT, 'data/sample.waypost');
-  const flags = ['--snapshot', sample, '--port', port, '--host', '0.0.0.0'];
-  const zone = ['--time-zone', 'Europe/Helsinki'];
   // a linked package finds no others than those beside the link
   const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
-  const run = [...links, join(home, PACKAGE.bin.waypost), 'serve', ...flags, ...zone];
+  return [...links, join(home, PACKAGE.bin.waypost)];
+}
+
+const SAMPLE = join(ROOT, 'data/sample.waypost');
+
+test('the service runs with the production packages alone, at every address, healthy', async () => {
+  const flags = ['--snapshot', SAMPLE, '--port', port, '--host', '0.0.0.0'];
+  const zone = ['--time-zone', 'Europe/Helsinki'];
+  const run = [...install(), 'serve', ...flags, ...zone];
   const service = spawn(process.execPath, run, { stdio: ['ignore', 'pipe', 'inherit'] });
   closeLater(() => service.kill('SIGKILL'));
   await once(createInterface({ input: service.stdout }), 'line');
@@ -239,6 +245,22 @@ test('the service runs with the production packages alone, at every address, hea
   const [code] = await once(service, 'close');
   assert.is(code, 0);
   assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
+});
+
+test('without the optional packages a journal in a file ends the command, in one sentence', () => {
+  const installed = install(false);
+  const journal = makeFile('SQLite format 3\0');
+  const serve = ['serve', '--snapshot', SAMPLE, '--port', '0', '--workers', '1', '--journal'];
+  for (const args of [
+    [...serve, journal],
+    ['journal', 'list', journal],
+    ['compact', SAMPLE, journal, join(makeFolder(), 'out.waypost')],
+  ]) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...installed, ...args]);
+    const said = `waypost: ${journal}: SQLite cannot be loaded (MODULE_NOT_FOUND): install the`;
+    assert.ok(stderr.toString().startsWith(said), `${args}: ${stderr}`);
+    assert.equal([status, `${stdout}`, `${stderr}`.split('\n').length], [1, '', 2]);
+  }
 });
 
 test.run();
