@@ -235,14 +235,19 @@ function createErrorAnswer({
   return (thrown, reply, subject) => {
     const error = isHttpError(thrown) ? thrown : internalError();
     const { raw, id } = reply.request;
-    if (error.status === 500) {
-      logger.error({ reqId: id, err: thrown, url: raw.url }, 'request failed');
-    }
+    const log = (err: unknown): void =>
+      logger.error({ reqId: id, err, url: raw.url }, 'request failed');
+    if (error.status === 500) log(thrown);
     // unlike files, their errors depend on Accept and do not last
     reply.code(error.status).headers({ Vary: vary, 'Cache-Control': 'no-cache' });
     if (prefersPage(raw)) {
-      sendErrorPage(reply, site, subject, error);
-      return;
+      try {
+        sendErrorPage(reply, site, subject, error);
+        return;
+      } catch (failure) {
+        // Fastify's own answer would tell paths of files
+        log(failure);
+      }
     }
     reply.headers({ 'Content-Type': 'application/json', ...error.headers });
     reply.send(Buffer.from(JSON.stringify(error.body)));

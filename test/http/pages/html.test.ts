@@ -1,7 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
+import { pino } from 'pino';
 import {
   type Format,
   FRESH_MEMORY,
@@ -13,13 +14,13 @@ import { escapeHtml, html, readableJson } from '../../../src/http/pages/html.js'
 import { pageFormat } from '../../../src/http/pages/page-format.js';
 import { PLAIN_SUBJECT, type PostingBy } from '../../../src/http/pages/site.js';
 import { Budget, EXCEEDED } from '../../../src/model/budget.js';
-import { PLAIN_SITE, startApp } from '../../support/app.js';
-import { ask } from '../../support/client.js';
+import { PLAIN_SITE, startApp, startNotes } from '../../support/app.js';
+import { ask, LIST } from '../../support/client.js';
 import { shownText } from '../../support/documents.js';
 import { Meter } from '../../support/engine.js';
 import { CHARACTER, forAll } from '../../support/properties.js';
 import { printedBy } from '../../support/service.js';
-import { assert, makeFolder, test } from '../../support/uvu.js';
+import { assert, makeFile, makeFolder, test } from '../../support/uvu.js';
 
 test('any text shows as itself, in an element and in an attribute', () => {
   const text = fc.string({ unit: CHARACTER });
@@ -209,6 +210,27 @@ test('all addresses change with any file, and imports of scripts stay unchanged'
   writeFileSync(paths.get('second.js')!, 'export const a = 2;\n');
   assert.is.not(new Assets('/prefix', paths).url('first.js'), url);
   assert.throws(() => before.url('third.js'), /There is no static file third.js/);
+});
+
+test('an error whose page cannot be made is answered as JSON, and logged', async () => {
+  const script = makeFile('', 'gone.js');
+  const assets = new Assets('', new Map([...PATHS, ['gone.js', script]]));
+  rmSync(script);
+  const errors: string[] = [];
+  const logger = pino(
+    {},
+    { write: (line: string) => void errors.push(JSON.parse(line).err.message) },
+  );
+  const app = await startNotes([], { logger, site: { ...PLAIN_SITE, assets } });
+  const headers = { Accept: 'text/html' };
+  const made = await ask(app.port, LIST, { headers });
+  assert.equal([made.status, made.json()], [500, { detail: 'Internal server error.' }]);
+  const missing = await ask(app.port, '/nope', { headers });
+  assert.equal([missing.status, missing.json()], [404, { detail: 'Not found.' }]);
+  assert.match(missing.headers['content-type']!, 'application/json');
+  // the list's own page, the page of its error, and that of the unknown address
+  assert.is(errors.length, 3);
+  for (const error of errors) assert.match(error, /ENOENT.*gone\.js/);
 });
 
 test.run();
