@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
@@ -208,7 +208,7 @@ test('the source imports production dependencies only', () => {
 });
 
 /** Makes a folder with the build and production packages alone; returns the arguments of Node. */
-function install(isWhole = true): string[] {
+function install({ isWhole = true, hasMap = true } = {}): string[] {
   const home = makeFolder();
   cpSync(dirname(MAIN), join(home, 'dist/src'), { recursive: true });
   for (const name of ['package.json', 'assets'])
@@ -221,6 +221,11 @@ function install(isWhole = true): string[] {
     mkdirSync(dirname(join(home, path)), { recursive: true });
     symlinkSync(join(ROOT, path), join(home, path));
   }
+  const maplibre = join(home, 'node_modules/maplibre-gl');
+  symlinkSync(join(ROOT, 'node_modules/maplibre-gl'), maplibre);
+  spawnSync(process.execPath, [join(ROOT, 'deploy/assets.mjs')], { cwd: home });
+  rmSync(maplibre);
+  if (!hasMap) rmSync(join(home, 'dist/src/browser/maplibre-gl.mjs'));
   // a linked package finds no others than those beside the link
   const links = ['--preserve-symlinks', '--preserve-symlinks-main'];
   return [...links, join(home, PACKAGE.bin.waypost)];
@@ -247,8 +252,11 @@ test('the service runs with the production packages alone, at every address, hea
   assert.is(await checkHealth({ WAYPOST_PORT: port }), 1);
 });
 
+/** Ends a command that should have ended by itself. */
+const LIMIT = { timeout: 60_000 };
+
 test('without the optional packages a journal in a file ends the command, in one sentence', () => {
-  const installed = install(false);
+  const installed = install({ isWhole: false });
   const journal = makeFile('SQLite format 3\0');
   const serve = ['serve', '--snapshot', SAMPLE, '--port', '0', '--workers', '1', '--journal'];
   for (const args of [
@@ -256,11 +264,19 @@ test('without the optional packages a journal in a file ends the command, in one
     ['journal', 'list', journal],
     ['compact', SAMPLE, journal, join(makeFolder(), 'out.waypost')],
   ]) {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [...installed, ...args]);
+    const { status, stdout, stderr } = spawnSync(process.execPath, [...installed, ...args], LIMIT);
     const said = `waypost: ${journal}: SQLite cannot be loaded (MODULE_NOT_FOUND): install the`;
     assert.ok(stderr.toString().startsWith(said), `${args}: ${stderr}`);
     assert.equal([status, `${stdout}`, `${stderr}`.split('\n').length], [1, '', 2]);
   }
+});
+
+test('a file of the pages that is missing ends the start, and the message says what to run', () => {
+  const serve = ['serve', '--snapshot', SAMPLE, '--port', '0', '--workers', '1'];
+  const args = [...install({ hasMap: false }), ...serve];
+  const { status, stderr } = spawnSync(process.execPath, args, LIMIT);
+  assert.is(status, 1);
+  assert.match(`${stderr}`, /maplibre-gl\.mjs: there is no such file, .* node deploy\/assets\.mjs/);
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { InputError } from '../../model/quote.js';
 
 interface Asset {
   readonly type: string;
@@ -39,8 +40,16 @@ export class Assets {
   readonly #bodies = new Map<string, Body>();
   #version: string | undefined;
 
-  /** `prefix`, a path without a slash at its end, begins all addresses. */
+  /**
+   * `prefix`, a path without a slash at its end, begins all addresses. Throws an InputError for a
+   * file that is missing.
+   */
   constructor(prefix: string, paths: ReadonlyMap<string, string> = PATHS) {
+    for (const path of paths.values()) {
+      if (existsSync(path)) continue;
+      const cure = 'run npm ci, make build and node deploy/assets.mjs, or install it anew';
+      throw new InputError(`${path}: there is no such file, and pages need it: ${cure}`);
+    }
     this.#prefix = prefix;
     this.#paths = paths;
   }
