@@ -27,8 +27,9 @@ export async function openBucket(address: string): Promise<Bucket> {
     throw new InputError(`${address}: expected s3://bucket/key, or s3://bucket/prefix/`);
   }
   const sdk = await import(PACKAGE as '@aws-sdk/client-s3').catch((cause: unknown) => {
-    const cure = `to use buckets, install their client: npm install ${PACKAGE}`;
-    throw new InputError(`${address}: ${cure}`, { cause });
+    const command = `npm install --save-prod --omit=dev ${PACKAGE}`;
+    const cure = `to use buckets, install their client: ${command} in the folder of the service`;
+    throw new InputError(`${address}: ${cure}, or --global beside a global one`, { cause });
   });
   const { AWS_ENDPOINT_URL: any, AWS_ENDPOINT_URL_S3: own } = process.env;
   const client = new sdk.S3({

@@ -271,6 +271,15 @@ test('without the optional packages a journal in a file ends the command, in one
   }
 });
 
+test('without the client of buckets an address in one ends the start, and the message says how to install it', () => {
+  const serve = ['serve', '--snapshot', 's3://bucket/key', '--port', '0', '--workers', '1'];
+  const { status, stderr } = spawnSync(process.execPath, [...install(), ...serve], LIMIT);
+  assert.is(status, 1);
+  // it is a package for development, which plain `npm install` would leave out again
+  const [, command] = /: (npm install --save-prod --omit=dev \S+) in/.exec(`${stderr}`)!;
+  assert.ok(read('docs/operations.md').includes(`\`${command}\``), command);
+});
+
 test('a file of the pages that is missing ends the start, and the message says what to run', () => {
   const serve = ['serve', '--snapshot', SAMPLE, '--port', '0', '--workers', '1'];
   const args = [...install({ hasMap: false }), ...serve];
