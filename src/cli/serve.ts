@@ -1,6 +1,7 @@
 import { version } from '../model/quote.js';
 import { createBuilder } from '../reload/build.js';
 import { connectionLimit } from '../serving/connections.js';
+import { checkPorts } from '../serving/listen.js';
 import { Log } from '../serving/log.js';
 import type { RunningServer } from '../serving/server.js';
 import { givenSockets, supervise, whenOrphaned } from '../serving/supervisor.js';
@@ -13,6 +14,7 @@ import type { ServeSettings } from './settings/values.js';
  * cannot be used.
  */
 export async function serve(settings: ServeSettings, strange: readonly string[]): Promise<void> {
+  checkPorts(settings);
   const log = new Log(settings);
   const { logger } = log;
   const sockets = givenSockets();

@@ -13,12 +13,32 @@ export const SOCKET_OPTIONS = { allowHalfOpen: true, noDelay: true } as const;
 
 const PAUSE_MS = 100;
 
+/** Where to listen; `of` stands in the names of the flags that say so. */
+interface Where extends Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'> {
+  readonly of?: '' | 'operations-';
+}
+
+/** Throws an InputError where clients and operators would need the same port of an address. */
+export function checkPorts({
+  host,
+  port,
+  operationsHost,
+  operationsPort,
+}: Pick<ServeSettings, 'host' | 'port' | 'operationsHost' | 'operationsPort'>): void {
+  const all = ['0.0.0.0', '::'];
+  const isShared = host === operationsHost || all.includes(host) || all.includes(operationsHost);
+  if (port === 0 || port !== operationsPort || !isShared) return;
+  throw new InputError(
+    `--port and --operations-port are both ${port}, on ${host} and ${operationsHost}: give each one of its own`,
+  );
+}
+
 /**
  * Opens a socket; while the port is taken, tries again until `listenTimeout` is over or `signal`
  * fires. Nothing is accepted before the next turn of the event loop. Throws an InputError.
  */
 export async function openSocket(
-  { host, port, listenTimeout }: Pick<ServeSettings, 'host' | 'port' | 'listenTimeout'>,
+  { host, port, listenTimeout, of = '' }: Where,
   logger: Logger,
   signal?: AbortSignal,
 ): Promise<Server> {
@@ -27,14 +47,14 @@ export async function openSocket(
     const server = createServer(SOCKET_OPTIONS);
     try {
       if (host.trim() === '')
-        throw new Error('no address is named; leave --host out for 127.0.0.1');
+        throw new Error(`no address is named; leave --${of}host out for 127.0.0.1`);
       server.listen({ host, port });
       await once(server, 'listening');
       return server;
     } catch (error) {
       const isTaken = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
       const isOver = performance.now() > until || signal?.aborted === true;
-      if (!isTaken || isOver) throw new InputError(problemText(error, host, port));
+      if (!isTaken || isOver) throw new InputError(problemText(error, host, port, of));
     }
     const seconds = listenTimeout / 1000;
     if (round === 0) logger.warn({ host, port, seconds }, 'waiting for the port');
@@ -42,10 +62,13 @@ export async function openSocket(
   }
 }
 
-function problemText(error: unknown, host: string, port: number): string {
+function problemText(error: unknown, host: string, port: number, of: string): string {
   const { code, message } = error as NodeJS.ErrnoException;
+  const named = `name an address of this machine by --${of}host, or 0.0.0.0 for all`;
   let reason = message;
-  if (code === 'EADDRINUSE') reason = 'something else listens there; choose another --port';
-  if (code === 'EACCES') reason = 'that port needs privileges; choose one above 1023';
+  if (code === 'EADDRINUSE') reason = `something else listens there; choose another --${of}port`;
+  if (code === 'EACCES') reason = `that port needs privileges; choose a --${of}port above 1023`;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') reason = `the name has no address; ${named}`;
+  if (code === 'EADDRNOTAVAIL') reason = `no interface here has that address; ${named}`;
   return `Cannot listen on ${host}:${port}: ${reason}.`;
 }

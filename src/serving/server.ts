@@ -187,7 +187,7 @@ async function listenForOperators(
   const settings = { ...start.settings, maxConnections: OPERATORS_CONNECTIONS };
   const own = { ...start, settings, counts: sharedArray(Int32Array, 1) };
   const web = await createWeb(own, current, service, log, 'operators');
-  const socket = await openSocket({ host, port, listenTimeout }, log.logger);
+  const socket = await openSocket({ host, port, listenTimeout, of: 'operations-' }, log.logger);
   return { operations: await web.listen(socket) };
 }
 

@@ -69,6 +69,19 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
   assert.match(line, message);
 });
 
+test('one port for clients and operators is refused before the load', async () => {
+  for (const [host, operationsHost] of [
+    ['127.0.0.1', '127.0.0.1'],
+    ['0.0.0.0', '127.0.0.1'],
+    ['127.0.0.1', '::'],
+  ] as const) {
+    const ports = ['--port', '8099', '--operations-port', '8099'];
+    const hosts = ['--host', host, '--operations-host', operationsHost];
+    const line = oneLine(await runInThread(['serve', '--snapshot', 'none', ...ports, ...hosts]));
+    assert.match(line, `both 8099, on ${host} and ${operationsHost}: give each one of its own`);
+  }
+});
+
 test('a tokens file that is none is refused, and no token is shown', async () => {
   const cases: [content: string, message: RegExp][] = [
     ['', /it is no JSON/],

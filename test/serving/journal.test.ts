@@ -94,7 +94,10 @@ test('a failed start releases the journal and ends the process', async () => {
   // after other failures nothing keeps the journal open
   for (const [given, reason] of [
     [['--snapshot', bad], /bad: begins with/],
-    [['--snapshot', good, '--operations-port', port], /something else listens/],
+    [
+      ['--snapshot', good, '--operations-port', port],
+      /something else listens there; choose another --operations-port/,
+    ],
   ] as const) {
     const starting = startOwnService([...given, '--journal', journal, ...now]);
     assert.match(await refusal(starting), reason);
