@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { SERVE_SETTINGS } from '../../src/cli/settings/settings.js';
@@ -278,6 +278,18 @@ test('without the client of buckets an address in one ends the start, and the me
   // it is a package for development, which plain `npm install` would leave out again
   const [, command] = /: (npm install --save-prod --omit=dev \S+) in/.exec(`${stderr}`)!;
   assert.ok(read('docs/operations.md').includes(`\`${command}\``), command);
+});
+
+test('a pack that fails leaves the documents as they are', () => {
+  const home = makeFolder();
+  for (const name of ['package.json', 'README.md', 'CHANGELOG.md', 'docs', 'deploy', 'dist/src'])
+    cpSync(join(ROOT, name), join(home, name), { recursive: true });
+  // without packages there is no MapLibre to copy
+  const { status, stderr } = spawnSync('npm', ['pack', '--dry-run'], { cwd: home, ...LIMIT });
+  assert.is(status, 1);
+  assert.match(`${stderr}`, /ENOENT.*maplibre-gl\.mjs/);
+  const documents = ['README.md', 'docs/operations.md'];
+  for (const name of documents) assert.is(readFileSync(join(home, name), 'utf8'), read(name), name);
 });
 
 test('a file of the pages that is missing ends the start, and the message says what to run', () => {
