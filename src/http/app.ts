@@ -177,7 +177,7 @@ function createHttpServer(
   const options = {
     maxHeaderSize,
     // the time of an upload for all; `limitBodyTime` holds other bodies to less
-    requestTimeout: requestTimeout === 0 ? 0 : Math.max(requestTimeout, uploadTimeout),
+    requestTimeout: Math.max(requestTimeout, uploadTimeout),
     headersTimeout: requestTimeout,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connectionsCheckingInterval: Math.max(500, Math.min(requestTimeout / 4, 5_000)),

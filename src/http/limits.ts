@@ -68,7 +68,7 @@ const MULTIPART = /^\s*multipart\/form-data\b/i;
 
 /** Holds a body without images to `requestTimeout`: Node gives every body the time of an upload. */
 export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
-  if (requestTimeout === 0 || !hasBody(request.headers)) return;
+  if (!hasBody(request.headers)) return;
   // most bodies come with their heads, and need no timer
   setImmediate(() => {
     const { complete, destroyed, socket, headers } = request;

@@ -107,6 +107,9 @@ test('values just outside the rules of settings are refused', () => {
     '--settle': ['5', '-5s', '1h', '', '10081m', '999999999s'],
     '--shutdown-timeout': ['604801s', '9999999m'],
     '--poll-interval': ['0', '9ms'],
+    '--request-timeout': ['0', '0s'],
+    '--upload-timeout': ['0', '0ms'],
+    '--answer-timeout': ['0'],
     '--max-header-size': ['0', '1023'],
     '--cors-origin': [
       ...['map.example', 'https://map.example/', 'https://map.example/a', 'https://MAP.example'],
