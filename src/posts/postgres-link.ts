@@ -93,6 +93,7 @@ const ASK = `SELECT
     THEN set_config('synchronous_commit', 'on', false) END`;
 
 async function open(address: DatabaseAddress, host: Host): Promise<Link | undefined> {
+  let isOpen = false;
   let isLost = false;
   let warnings = 0;
   let onLost = (): void => {};
@@ -127,7 +128,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
     try {
       return await inTime(patienceMs, work(), () => new Uncertain('the database does not answer'));
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = failureOf(error, isOpen ? false : address.tls);
       if (failure instanceof Uncertain) close();
       throw failure;
     }
@@ -135,6 +136,7 @@ async function open(address: DatabaseAddress, host: Host): Promise<Link | undefi
 
   try {
     const [row] = await run(PATIENCE_MS, () => writer.unsafe(ASK));
+    isOpen = true;
     if (row!['readsOnly'] === true) return void close();
     return {
       timeline: Number.parseInt(String(row!['wal']).slice(0, 8), 16),
@@ -187,12 +189,16 @@ function optionsOf(
   } as never;
 }
 
-const TRUST = 'NODE_EXTRA_CA_CERTS names a file of certificates to trust';
+const TRUST = '; NODE_EXTRA_CA_CERTS names a file of certificates to trust';
+const NO_TLS = ': does the server speak TLS? Without it, only sslmode=disable and prefer connect';
 
 type ServerError = NodeJS.ErrnoException & { readonly severity?: string };
 
-/** The failure for an error of the library, whose texts may quote what was sent. */
-function failureOf(error: unknown): Error {
+/**
+ * The failure for an error of the library, whose texts may quote what was sent; `tls` is what the
+ * address asks for, while the connection is opened.
+ */
+function failureOf(error: unknown, tls: DatabaseAddress['tls']): Error {
   if (error instanceof Uncertain || error instanceof InputError) return error;
   const { name, code = '', message, severity } = error as ServerError;
   const says = `the database says: ${message}`;
@@ -203,6 +209,9 @@ function failureOf(error: unknown): Error {
   // errors of a pooler have no severity
   if (name === 'PostgresError') return new Uncertain(says);
   const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
-  const reason = isUntrusted ? `${message}; ${TRUST}` : code || message;
+  const demandsTls = tls === 'require' || tls === 'verify-full';
+  // a server without TLS is asked to begin it all the same, and hangs up
+  const isRefused = demandsTls && /RESET|EPIPE|CLOSED|SSL/.test(code);
+  const reason = isUntrusted ? message + TRUST : (code || message) + (isRefused ? NO_TLS : '');
   return new Uncertain(`the connection to the database failed: ${reason}`);
 }
