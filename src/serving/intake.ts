@@ -57,6 +57,9 @@ export async function openIntake(
     const serve: Serve = (parts) => current.publish(createGeneration(parts));
     return { posts: undefined, journal, throttles: undefined, serve, async close() {} };
   }
+  if (settings.requireToken && settings.tokens === undefined) {
+    logger.warn('nobody can post: --require-token needs --tokens');
+  }
   const media = await openImages(settings, stats, logger);
   const deltas = new Deltas({ current, logger });
   journal.changed((posts) => {

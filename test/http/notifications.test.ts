@@ -112,6 +112,11 @@ test('with --require-token nobody posts without one', async () => {
   }
   const known = { Authorization: 'Token key-of-5' };
   assert.is((await service.get(LIST, jsonPost(place, known))).status, 201);
+  const told = /^nobody can post/;
+  assert.not.ok(service.logs.some(({ msg }) => told.test(String(msg))));
+  // every token is unknown without a file of them
+  const { logs } = await startOwnService(['--require-token']);
+  assert.is(logs.filter(({ msg }) => told.test(String(msg))).length, 1);
 });
 
 test.run();
