@@ -72,6 +72,10 @@ test('an unknown flag or command is refused with the nearest known one, what is 
       ['generate', '--points', '0'],
       /--points <number>' .*Expected a whole number, 1 to 1073741824/,
     ],
+    [
+      [...REFUSED, '--workers', 'abc'],
+      /--workers <number>' .*Expected auto or a whole number, 1 to 128/,
+    ],
     [['generate', '--seed', '0.5'], /--seed <number>' .*Expected a whole number, 0 or more/],
     [[], /^Usage: waypost /],
   ];

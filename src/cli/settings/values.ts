@@ -65,13 +65,16 @@ export interface ServeSettings extends Leniency {
 /** A container may see many more cores than it may use. */
 const MOST_AUTO_WORKERS = 8;
 
-/** Makes a parser of whole numbers from `least` to `most`. It throws InputErrors. */
-export function wholeNumber(least: number, most: number): (text: string) => number {
+/**
+ * Makes a parser of whole numbers from `least` to `most`. It throws InputErrors, which also name
+ * the `other` value that there is.
+ */
+export function wholeNumber(least: number, most: number, other = ''): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
     if (isWhole(value, least, most)) return value;
     const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
-    throw new InputError(`expected a whole number, ${least} ${upTo}`);
+    throw new InputError(`expected ${other}a whole number, ${least} ${upTo}`);
   };
 }
 
@@ -96,7 +99,7 @@ export function duration(text: string): number {
 
 /** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
 export function workers(text: string): number {
-  if (text !== 'auto') return wholeNumber(1, 128)(text);
+  if (text !== 'auto') return wholeNumber(1, 128, 'auto or ')(text);
   // Windows cannot give a process one socket several times
   if (process.platform === 'win32') return 1;
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
