@@ -10,7 +10,7 @@ SAMPLE_SEED := 1
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-serve: build ## install, build and serve the sample data (SNAPSHOT=file, PORT=8080, MEDIA=folder)
+serve: build ## install, build and serve the sample data (SNAPSHOT=file, PORT=8080, MEDIA=folder); times without offset are of Europe/Helsinki
 	@echo "Try 'http://127.0.0.1:$(PORT)/rest/map_data_points/?coordinates=60.166,24.951,1000&format=api'"
 	node dist/src/main.js serve --snapshot $(SNAPSHOT) --port $(PORT) --time-zone Europe/Helsinki $(if $(MEDIA),--media $(MEDIA))
 
