@@ -224,12 +224,21 @@ journal
   .description('write the posts as NDJSON: their records, with sequence, key and user')
   .argument('<file>', FILE)
   .argument('[output]', 'file to write, whole or not at all; - for standard output', '-')
-  .option('--after <number>', 'leave out sequences up to this one', ANY, 0)
-  .action(async (file: string, output: string, options: { after: number }) => {
-    const { exportJournal } = await import('./cli/journal-posts.js');
-    const print = (line: string): void => console.error(line);
-    await exportJournal(file, output, { ...options, print });
-  });
+  .option(
+    '--after <sequence>',
+    'leave out sequences up to this one; better with the journal in front, as an export prints both: ' +
+      'then another journal is refused',
+    argument((text) =>
+      /^\d{1,15}$/.test(text) ? { journal: '', sequence: Number(text) } : watermark(text),
+    ),
+  )
+  .action(
+    async (file: string, output: string, options: { after?: ReturnType<typeof watermark> }) => {
+      const { exportJournal } = await import('./cli/journal-posts.js');
+      const print = (line: string): void => console.error(line);
+      await exportJournal(file, output, { ...options, print });
+    },
+  );
 
 journal
   .command('prune')

@@ -150,7 +150,8 @@ export async function* listJournal(source: string): AsyncGenerator<string, void,
 }
 
 interface ExportOptions extends Pick<RunOptions, 'stdout'> {
-  readonly after: number;
+  /** The posts to leave out; the journal has to be the one that it names, if any. */
+  readonly after?: Watermark;
   readonly print: (line: string) => void;
 }
 
@@ -161,9 +162,13 @@ interface ExportOptions extends Pick<RunOptions, 'stdout'> {
 export async function exportJournal(
   source: string,
   output: string,
-  { after, print, ...options }: ExportOptions,
+  { after = { journal: '', sequence: 0 }, print, ...options }: ExportOptions,
 ): Promise<void> {
-  const { name, posts, through } = await readPosts(source, after);
+  const { name, posts, through } = await readPosts(source, after.sequence);
+  if (after.journal !== '' && after.journal !== name) {
+    const why = `it is the journal ${name}, and --after names ${after.journal}`;
+    throw new InputError(`${shownName(source)}: ${why}. ${ALL_ANEW}`);
+  }
   await writeOutput(output, options, async ({ put }) => {
     for (const post of posts) await put(Buffer.from(postLine(post)));
   });

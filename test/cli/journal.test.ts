@@ -4,6 +4,7 @@ import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { exportJournal, listJournal, readPosts } from '../../src/cli/journal-posts.js';
 import { packSnapshot } from '../../src/cli/pack.js';
+import type { Watermark } from '../../src/formats/snapshot.js';
 import type { Point } from '../../src/model/point.js';
 import { readPostLine } from '../../src/posts/journal.js';
 import { appendAll, makeJournal, moveOf, newPost, postsIn } from '../support/journals.js';
@@ -27,8 +28,16 @@ async function listed(path: string): Promise<string[]> {
 async function exported(path: string, after = 0): Promise<[output: string, said: string]> {
   const stdout = new PassThrough();
   const said: string[] = [];
-  await exportJournal(path, '-', { after, stdout, print: (line) => void said.push(line) });
+  await exportJournal(path, '-', {
+    after: behind(after),
+    stdout,
+    print: (line) => void said.push(line),
+  });
   return [await text(stdout.end()), said.join('')];
+}
+
+function behind(sequence: number, journal = ''): Watermark {
+  return { journal, sequence };
 }
 
 /** A journal of four posts, the third of which has moved behind the others. */
@@ -72,7 +81,7 @@ test('list and export read a journal that no process has open, and a copy of one
   const [, second] = (await exported(path))[0].split('\n');
   assert.equal([JSON.parse(second!).key, JSON.parse(second!).user], ['a b', 7]);
   const file = join(folder, 'out.ndjson');
-  await exportJournal(path, file, { after: 4, stdout: new PassThrough(), print: () => {} });
+  await exportJournal(path, file, { after: behind(4), stdout: new PassThrough(), print: () => {} });
   assert.is(readFileSync(file, 'utf8'), output);
 });
 
@@ -85,10 +94,14 @@ test('posts behind a sequence are told only where all of them are kept', async (
     [2, 'All posts are kept behind 3 only, and those behind 2 were asked for.'],
     [6, 'The last post is 5: 6 is of another journal.'],
   ] as const) {
-    const asked = exportJournal(path, output, { after, print: () => {} });
+    const asked = exportJournal(path, output, { after: behind(after), print: () => {} });
     assert.is(await refusal(asked), `${path}: ${why} Leave --after out for all posts.`);
     assert.not.ok(existsSync(output));
   }
+  const other = exportJournal(path, output, { after: behind(5, '0'.repeat(16)), print: () => {} });
+  const names = /it is the journal [0-9a-f]{16}, and --after names 0{16}\. Leave --after out/;
+  assert.match(await refusal(other), names);
+  assert.not.ok(existsSync(output));
   for (const [after, sequences] of [
     [0, [1, 2, 4, 5]],
     [3, [4, 5]],
