@@ -69,7 +69,7 @@ export function mergeDataset(parts: DatasetParts, delta: Delta, length: DeltaRow
     records,
     attributes: mergeAttributes(parts.attributes, kept, records),
     thinning: joinedArray(Uint16Array, parts.thinning.subarray(0, kept), thinningOf(keys)),
-    report: { ...parts.report, points: count },
+    report: parts.report,
   };
 }
 

@@ -1,9 +1,12 @@
 import { chmodSync, existsSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
+import { mergeDataset } from '../../src/index/merge-dataset.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { type Cell, createGeneration, type Generation } from '../../src/reload/current.js';
+import { deltaOf } from '../support/engine.js';
 import { countOf, markedLines, markedNative, replaceFile } from '../support/marked.js';
+import { scatterNotes } from '../support/notes.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, makeFile, test, testUnless, until } from '../support/uvu.js';
 import { gate } from '../support/wait.js';
@@ -124,12 +127,10 @@ test('a snapshot that lost too many points is held back until accepted', async (
 
 test('posts that became part of the data are no points that a new snapshot has lost', async () => {
   const { current, put, served } = await startReloading({ path: makeFile(markedLines(1, 100)) });
-  const larger = await startReloading({ path: makeFile(markedLines(1, 300)) });
-  const { dataset } = larger.current.generation.parts;
   const { parts } = current.generation;
-  // as a merge leaves it: more points, and the report of the snapshot
-  const merged = { ...dataset, report: parts.dataset.report };
-  await (current as Cell).publish(createGeneration({ ...parts, dataset: merged }));
+  const posts = scatterNotes(1, 200).map((note, i) => ({ ...note, id: 1_000 + i }));
+  const dataset = mergeDataset(parts.dataset, deltaOf(posts), posts.length);
+  await (current as Cell).publish(createGeneration({ ...parts, dataset }));
   assert.is(current.generation.count, 300);
   await put(markedLines(2, 60));
   assert.equal(served(), [2, 60]);
