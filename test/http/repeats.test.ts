@@ -1,9 +1,12 @@
+import type { SlowLane } from '../../src/http/answer/question.js';
+import { HttpError } from '../../src/http/request/http-error.js';
 import { type OwnApp, startApp } from '../support/app.js';
 import { type Asked, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { scatterNotes } from '../support/notes.js';
 import { dial } from '../support/sockets.js';
 import { assert, test, until } from '../support/uvu.js';
+import { gate } from '../support/wait.js';
 
 const current = { generation: await generationOf(scatterNotes(31, 1_000), { digest: 'same' }) };
 const service = await startApp(current, { answerCacheBytes: 2 ** 24 });
@@ -86,6 +89,31 @@ test('of equal requests that arrive in one turn one is worked on', async () => {
   await until('all have the answer', () => answers(page).every((one) => one === 1));
   assert.is(service.stats.cacheMisses - before.cacheMisses, 1);
   assert.is(service.stats.cacheHits - before.cacheHits, 7);
+});
+
+test('who waits for the answer of a client that leaves has it made at once', async () => {
+  const answers = gate();
+  let asked = 0;
+  const slowLane = {
+    async ask() {
+      asked++;
+      await answers.opened;
+      throw new HttpError(503, { detail: 'busy' });
+    },
+  } as Partial<SlowLane> as SlowLane;
+  const app = await startApp(current, { answerCacheBytes: 2 ** 24, slowLane });
+  const [first, leader, follower] = [0, 1, 2].map(() => dial(app.port));
+  for (const [i, { socket }] of [first!, leader!, follower!].entries()) {
+    socket.write(`GET ${LIST}?format=api&page_size=1000 HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+    // the third waits for what the second has asked
+    if (i < 2) await until('it asks the slow lane', () => asked === i + 1);
+    else await app.get('/nowhere');
+  }
+  assert.is(asked, 2);
+  leader!.socket.destroy();
+  await until('the third asks, too', () => asked === 3);
+  answers.open();
+  await until('it is told', () => follower!.answer.includes('busy'));
 });
 
 test('a cached answer can be revalidated, and has no body for HEAD', async () => {

@@ -131,6 +131,8 @@ async function hand(
 ): Promise<void> {
   const { reply, sender, onMade } = job;
   const { socket } = reply.request.raw;
+  // others need not wait until the question of a client that has left has its turn
+  if (onMade !== undefined) socket.once('close', onMade);
   try {
     const made = await askSlowLane(slowLane, question, socket);
     if (socket.destroyed || sender.sendKnown(reply, made.state, made.heads)) return onMade?.();
@@ -138,6 +140,8 @@ async function hand(
   } catch (error) {
     onMade?.();
     if (!socket.destroyed) void reply.send(error);
+  } finally {
+    if (onMade !== undefined) socket.off('close', onMade);
   }
 }
 
