@@ -243,7 +243,7 @@ function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const ends = text.split('/', 3);
   if (ends.length > 2) return 'has more than two ends';
   // GDAL writes a T behind a date alone
-  const [from, to = from] = ends.map((end) => end.trim().replace(/T$/, ''));
+  const [from, to = from] = ends.map((end) => end.trim().replace(/^(\d{4}-\d\d-\d\d)T$/, '$1'));
   const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
   const read = (end: string, open: number, moment: 'first' | 'last'): Microseconds | string => {
     if (isOpen(end)) return open;
