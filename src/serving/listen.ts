@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:net';
+import { createServer, isIPv4, type Server } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { ServeSettings } from '../cli/settings/values.js';
@@ -25,8 +25,10 @@ export function checkPorts({
   operationsHost,
   operationsPort,
 }: Pick<ServeSettings, 'host' | 'port' | 'operationsHost' | 'operationsPort'>): void {
-  const all = ['0.0.0.0', '::'];
-  const isShared = host === operationsHost || all.includes(host) || all.includes(operationsHost);
+  const hosts = [host, operationsHost];
+  const isOfAll = hosts.includes('0.0.0.0') && hosts.every(isIPv4);
+  // `::` takes the addresses of both kinds
+  const isShared = host === operationsHost || hosts.includes('::') || isOfAll;
   if (port === 0 || port !== operationsPort || !isShared) return;
   throw new InputError(
     `--port and --operations-port are both ${port}, on ${host} and ${operationsHost}: give each one of its own`,

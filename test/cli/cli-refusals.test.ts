@@ -5,6 +5,7 @@ import { packSnapshot } from '../../src/cli/pack.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
 import { createBuilder } from '../../src/reload/build.js';
 import { run } from '../../src/reload/build-thread.js';
+import { checkPorts } from '../../src/serving/listen.js';
 import { startOwnService } from '../support/own-service.js';
 import { startReloading } from '../support/reloading.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runInThread } from '../support/service.js';
@@ -79,6 +80,12 @@ test('one port for clients and operators is refused before the load', async () =
     const hosts = ['--host', host, '--operations-host', operationsHost];
     const line = oneLine(await runInThread(['serve', '--snapshot', 'none', ...ports, ...hosts]));
     assert.match(line, `both 8099, on ${host} and ${operationsHost}: give each one of its own`);
+  }
+  for (const [host, operationsHost] of [
+    ['0.0.0.0', '::1'],
+    ['127.0.0.1', '127.0.0.2'],
+  ] as const) {
+    checkPorts({ port: 8099, operationsPort: 8099, host, operationsHost });
   }
 });
 
