@@ -162,6 +162,8 @@ class DatabaseJournal implements SharedJournal {
     const byKey = `SELECT ${COLUMNS} FROM waypost.posts WHERE key = $1`;
     const [row] = await this.#session.read<PostRow>(byKey, [key]);
     if (row === undefined) return undefined;
+    const problem = this.#problem;
+    if (problem !== undefined) throw new JournalUnavailable(problem);
     // another instance may have appended it: who is told of it here may ask for it here
     await this.#follower.until(row.sequence, this.#options.timeoutMs ?? TIMEOUT_MS);
     return postOf(row);
