@@ -22,7 +22,7 @@ import {
   type Setting,
   strangeVariables,
 } from './cli/settings/settings.js';
-import { type ServeSettings, watermark } from './cli/settings/values.js';
+import { postsUpTo, type ServeSettings, watermark } from './cli/settings/values.js';
 import type { VerifyOptions } from './cli/verify.js';
 import { forTerminal, InputError, version } from './model/quote.js';
 
@@ -228,9 +228,7 @@ journal
     '--after <sequence>',
     'leave out sequences up to this one; better with the journal in front, as an export prints both: ' +
       'then another journal is refused',
-    argument((text) =>
-      /^\d{1,15}$/.test(text) ? { journal: '', sequence: Number(text) } : watermark(text),
-    ),
+    argument(postsUpTo),
   )
   .action(
     async (file: string, output: string, options: { after?: ReturnType<typeof watermark> }) => {

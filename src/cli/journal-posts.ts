@@ -95,9 +95,8 @@ async function readService(
   }
   if (!response.ok) {
     const { detail } = await response.json().catch(() => ({}));
-    const cure = response.status === 410 ? ` ${ALL_ANEW}` : '';
     const reason =
-      CURES[response.status] ?? (detail === undefined ? '' : `: ${inert(String(detail))}${cure}`);
+      CURES[response.status] ?? (detail === undefined ? '' : `: ${inert(String(detail))}`);
     throw new InputError(`${url}: the service answers ${response.status}${reason}`);
   }
   const name = response.headers.get('Waypost-Journal') ?? '';

@@ -97,7 +97,7 @@ const MOST_ROWS = 8;
 const CRC_MASK = 0xffffff;
 
 const NO_SQLITE =
-  'install the optional packages, too (npm ci without --omit=optional), or serve with --journal none';
+  'install the optional packages, too (npm ci without --omit=optional), or serve with --journal none or postgres://…';
 
 /** Loads the library, whose part for each platform is an optional package. Throws a StoreError. */
 function loadSqlite(): typeof Sqlite {

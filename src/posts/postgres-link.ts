@@ -211,7 +211,7 @@ function failureOf(error: unknown, tls: DatabaseAddress['tls']): Error {
   const isUntrusted = /CERT|ISSUER|SIGNATURE/.test(code);
   const demandsTls = tls === 'require' || tls === 'verify-full';
   // a server without TLS is asked to begin it all the same, and hangs up
-  const isRefused = demandsTls && /RESET|EPIPE|CLOSED|SSL/.test(code);
-  const reason = isUntrusted ? message + TRUST : (code || message) + (isRefused ? NO_TLS : '');
+  const hangsUp = demandsTls && /RESET|EPIPE|CLOSED|SSL/.test(code);
+  const reason = isUntrusted ? message + TRUST : (code || message) + (hangsUp ? NO_TLS : '');
   return new Uncertain(`the connection to the database failed: ${reason}`);
 }

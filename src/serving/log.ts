@@ -14,9 +14,9 @@ const MOST_WAITING = 1024 * 1024;
 /**
  * Characters of the address of a request in a line. A pipe takes 4,096 bytes (PIPE_BUF) in one
  * piece; between the pieces of a longer line there may be lines of other threads. A character takes
- * two bytes where JSON escapes it, and the rest of the line of a request 400 at most.
+ * two bytes where JSON escapes it, and the rest of a line 400, or 2,000 with an error.
  */
-const MOST_URL = 1_800;
+const MOST_URL = 1_000;
 const RETRY_MS = 20;
 /** How long the end of a process waits for a reader that is behind. */
 const LAST_MS = 200;

@@ -67,13 +67,14 @@ const MOST_AUTO_WORKERS = 8;
 
 /**
  * Makes a parser of whole numbers from `least` to `most`. It throws InputErrors, which also name
- * the `other` value that there is.
+ * the `word` that may stand in place of one.
  */
-export function wholeNumber(least: number, most: number, other = ''): (text: string) => number {
+export function wholeNumber(least: number, most: number, word?: string): (text: string) => number {
   return (text) => {
     const value = /^\d{1,16}$/.test(text) ? Number(text) : undefined;
     if (isWhole(value, least, most)) return value;
     const upTo = most === Number.MAX_SAFE_INTEGER ? 'or more' : `to ${most}`;
+    const other = word === undefined ? '' : `${word} or `;
     throw new InputError(`expected ${other}a whole number, ${least} ${upTo}`);
   };
 }
@@ -99,7 +100,7 @@ export function duration(text: string): number {
 
 /** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
 export function workers(text: string): number {
-  if (text !== 'auto') return wholeNumber(1, 128, 'auto or ')(text);
+  if (text !== 'auto') return wholeNumber(1, 128, 'auto')(text);
   // Windows cannot give a process one socket several times
   if (process.platform === 'win32') return 1;
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
@@ -154,6 +155,16 @@ export function publicUrl(text: string): string {
   const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
   if (isWeb && isPlain) return text.replace(/\/+$/, '');
   throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
+}
+
+/** The posts up to a sequence, of any journal where none is named. Throws an InputError. */
+export function postsUpTo(text: string): Watermark {
+  if (/^\d{1,15}$/.test(text)) return { journal: '', sequence: Number(text) };
+  try {
+    return watermark(text);
+  } catch (error) {
+    throw new InputError(`${(error as Error).message}, or the sequence alone`);
+  }
 }
 
 /** The posts that `waypost journal export` names. Throws an InputError. */

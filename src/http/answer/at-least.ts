@@ -14,9 +14,9 @@ const MAX_WAITING = 256;
 
 /**
  * Makes a function that waits until the sequence that a header asks for is served; it returns
- * undefined where there is nothing to wait for. Throws a 400 HttpError for what is no sequence, and
- * a 503 one where there is no journal; rejects with such a one where the posts do not come in time or
- * too many requests wait.
+ * undefined where there is nothing to wait for. Throws an HttpError: 400 for what is no sequence,
+ * 503 where there is no journal. Rejects with a 503 one where the posts do not come in time, or too
+ * many requests wait.
  */
 export function createAtLeast(
   current: Current,

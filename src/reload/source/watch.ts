@@ -85,7 +85,7 @@ function foldersOf(paths: readonly string[]): ReadonlyMap<string, string> {
       if (stats.isDirectory()) folders.set(end, `${end} ${dev} ${ino} ${birthtimeMs}`);
       return end;
     } catch {
-      // it may also be there and not for this process
+      // nothing is there, or this process may not look
       return undefined;
     }
   };
