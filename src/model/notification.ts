@@ -1,3 +1,4 @@
+import { sharedArray } from './memory.js';
 import type { Problem } from './point.js';
 import type { TimeZone } from './time-zone.js';
 import { parseTimestamp } from './timestamp.js';
@@ -66,4 +67,28 @@ export function readNotification(
       map_data_point: comment['map_data_point'] as number,
     },
   };
+}
+
+/** Notifications that users have not seen, by user and newest id first, in memory of all threads. */
+export interface Unseen {
+  readonly users: Float64Array;
+  /** Where the JSON of each ends in `texts`. */
+  readonly ends: Uint32Array;
+  readonly texts: Uint8Array;
+}
+
+export function packUnseen(all: readonly Notification[]): Unseen {
+  const unseen = all.filter((one) => !one.seen).sort((a, b) => a.user - b.user || b.id - a.id);
+  const texts = unseen.map(({ comment, id }) => Buffer.from(JSON.stringify({ comment, id })));
+  const users = sharedArray(Float64Array, unseen.length);
+  const ends = sharedArray(Uint32Array, unseen.length);
+  let end = 0;
+  for (const [i, { user }] of unseen.entries()) {
+    end += texts[i]!.length;
+    users[i] = user;
+    ends[i] = end;
+  }
+  const bytes = new Uint8Array(new SharedArrayBuffer(end));
+  for (const [i, text] of texts.entries()) bytes.set(text, ends[i]! - text.length);
+  return { users, ends, texts: bytes };
 }

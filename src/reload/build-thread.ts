@@ -4,7 +4,7 @@ import { isMainThread, parentPort } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
 import { buildDataset } from '../index/build-dataset.js';
-import type { Notification } from '../model/notification.js';
+import { type Notification, packUnseen } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
 import { stepBack } from './background.js';
 import type { BuildReply, BuildRequest, Run } from './build.js';
@@ -48,9 +48,13 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const options = { maxInvalid, timeZone, threads, onProgress };
   const reader = await openSnapshot(path, options);
   try {
-    const dataset = await buildDataset(reader, { inParallel });
-    const digest = digestWith(dataset.report.digest);
-    return { dataset, extra, digest, loadedAt: Date.now() };
+    const built = await buildDataset(reader, { inParallel });
+    const { notifications: own, ...report } = built.report;
+    const digest = digestWith(report.digest);
+    const unseen = packUnseen([...own, ...extra]);
+    // threads get the report at each merge
+    const dataset = { ...built, report: { ...report, notifications: [] } };
+    return { dataset, unseen, digest, loadedAt: Date.now() };
   } finally {
     reader.close();
   }

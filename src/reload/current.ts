@@ -1,7 +1,7 @@
 import { assembleDataset, type DatasetParts } from '../index/dataset.js';
 import { type Delta, type DeltaRow, deltaLength, lastSequence, lastTime } from '../index/delta.js';
-import type { Notification } from '../model/notification.js';
-import { addTo } from '../model/units.js';
+import { firstAbove } from '../index/order.js';
+import type { Unseen } from '../model/notification.js';
 import { Engine } from '../query/engine.js';
 
 const TAG_DIGITS = 16;
@@ -9,8 +9,8 @@ const TAG_DIGITS = 16;
 /** What threads send each other of a generation; the memory of its points is shared. */
 export interface GenerationParts {
   readonly dataset: DatasetParts;
-  /** Notifications from a file of their own. */
-  readonly extra: readonly Notification[];
+  /** Notifications of the snapshot, and of a file of their own. */
+  readonly unseen: Unseen;
   /** The digest of all files that the generation was made from. */
   readonly digest: string;
   /** Milliseconds since the epoch. */
@@ -41,8 +41,6 @@ export interface Generation {
   readonly parts: GenerationParts;
   readonly engine: Engine;
   readonly delta: Delta | undefined;
-  /** JSON of each user's unseen notifications, newest id first. */
-  readonly unseen: ReadonlyMap<number, readonly string[]>;
   /** Names the snapshot: the first digits of its digest. */
   readonly tag: string;
   readonly count: number;
@@ -55,7 +53,7 @@ export interface Generation {
 
 /** Makes a snapshot ready to serve, in a few milliseconds; each thread does so for itself. */
 export function createGeneration(parts: GenerationParts): Generation {
-  const { extra, digest, loadedAt, delta } = parts;
+  const { digest, loadedAt, delta } = parts;
   const dataset = assembleDataset(parts.dataset);
   const { report } = dataset;
   const tag = digest.slice(0, TAG_DIGITS);
@@ -63,7 +61,6 @@ export function createGeneration(parts: GenerationParts): Generation {
     parts,
     engine: new Engine(dataset),
     delta,
-    unseen: unseenByUser([...report.notifications, ...extra]),
     tag,
     count: dataset.count,
     exportedAt: report.createdAt,
@@ -109,13 +106,22 @@ export function servedSequence({ delta }: Pick<Generation, 'delta'>): number {
   return delta === undefined ? 0 : lastSequence(delta, deltaLength(delta));
 }
 
-function unseenByUser(notifications: readonly Notification[]): Map<number, string[]> {
-  const unseen = new Map<number, string[]>();
-  const newestFirst = notifications.filter((one) => !one.seen).sort((a, b) => b.id - a.id);
-  for (const { id, user, comment } of newestFirst) {
-    addTo(unseen, user, JSON.stringify({ comment, id }));
-  }
-  return unseen;
+interface UnseenOfUser {
+  readonly count: number;
+  /** As JSON, newest id first. */
+  slice(from: number, to: number): string[];
+}
+
+export function unseenOf({ users, ends, texts }: Unseen, user: number): UnseenOfUser {
+  const first = firstAbove(users, user - 1);
+  const textAt = (at: number): string => {
+    const from = at === 0 ? 0 : ends[at - 1]!;
+    return Buffer.from(texts.buffer, from, ends[at]! - from).toString();
+  };
+  return {
+    count: firstAbove(users, user) - first,
+    slice: (from, to) => Array.from({ length: to - from }, (_, i) => textAt(first + from + i)),
+  };
 }
 
 /** Why the newest snapshot is not the one served. */

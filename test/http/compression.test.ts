@@ -1,6 +1,7 @@
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { createCompression } from '../../src/http/answer/delivery.js';
 import { CODINGS, type Coding, createCodingOf } from '../../src/http/request/negotiation.js';
+import { packUnseen } from '../../src/model/notification.js';
 import { tokenKey } from '../../src/posts/tokens/file.js';
 import { startApp } from '../support/app.js';
 import { type Envelope, LIST, type Reply } from '../support/client.js';
@@ -9,8 +10,8 @@ import { notification } from '../support/native.js';
 import { scatterNotes } from '../support/notes.js';
 import { assert, test } from '../support/uvu.js';
 
-const extra = Array.from({ length: 100 }, (_, i) => notification(2 * i + 1));
-const current = { generation: await generationOf(scatterNotes(67, 1_000), { extra }) };
+const unseen = packUnseen(Array.from({ length: 100 }, (_, i) => notification(2 * i + 1)));
+const current = { generation: await generationOf(scatterNotes(67, 1_000), { unseen }) };
 const holder = { user: 7, name: '', isAdmin: false };
 const given = { tokens: { table: new Map([[tokenKey('key'), holder]]) } };
 const plain = await startApp(current, given);

@@ -6,6 +6,7 @@ import { pointRecords } from '../../src/http/formats/representation.js';
 import type { Dataset } from '../../src/index/dataset.js';
 import { PageRoom } from '../../src/index/record-page.js';
 import { allocateRecords } from '../../src/index/records.js';
+import { packUnseen } from '../../src/model/notification.js';
 import { tokenKey } from '../../src/posts/tokens/file.js';
 import { startApp, startNotes } from '../support/app.js';
 import { type Envelope, LIST } from '../support/client.js';
@@ -26,10 +27,10 @@ const place = { lat: 60.17, lon: 24.95, created: 1.7e15, modified: 1.7e15 };
 const notes = HOSTILE.map((comment, i): Note => {
   return { id: i + 1, ...place, comment, tags: [comment], status: comment };
 });
-const extra = HOSTILE.map((comment, i) => notification(2 * i + 1, comment));
+const unseen = packUnseen(HOSTILE.map((comment, i) => notification(2 * i + 1, comment)));
 const holder = { user: 7, name: '', isAdmin: false };
 const service = await startApp(
-  { generation: await generationOf(notes, { extra }) },
+  { generation: await generationOf(notes, { unseen }) },
   { tokens: { table: new Map([[tokenKey('key'), holder]]) } },
 );
 

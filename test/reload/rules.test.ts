@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
+import { unseenOf } from '../../src/reload/current.js';
 import { sha256, writeAged } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { notification } from '../support/native.js';
@@ -92,7 +93,7 @@ test('a checksum is found in whatever form the usual programs write it', async (
 test('notifications are looked at with the snapshot', async () => {
   const companion = makeFile(`${JSON.stringify(notification(1))}\n`, 'notifications.ndjson');
   const { current, look, outcomes, builds } = await startReloading({ companion });
-  const unseen = (): number => current.generation.unseen.get(7)?.length ?? 0;
+  const unseen = (): number => unseenOf(current.generation.parts.unseen, 7).count;
   assert.is(unseen(), 1);
   appendFileSync(companion, `${JSON.stringify(notification(3))}\n`);
   await look();
@@ -118,7 +119,7 @@ test('a bad snapshot is not built again for other notifications, a good one is',
   const { current, look, outcomes } = await startReloading({ path: folder, companion });
   writeFileSync(companion, JSON.stringify(notification(2)));
   await look();
-  assert.is(current.generation.unseen.get(7), undefined);
+  assert.is(unseenOf(current.generation.parts.unseen, 7).count, 0);
   assert.equal(outcomes, ['failed', 'failed', 'failed', 'loaded', 'loaded']);
   writeAged(join(folder, 'bad-0'), 2_000, 'other garbage\n');
   await look();

@@ -4,6 +4,7 @@ import type { LanePage, PageQuestion } from '../../src/http/answer/question.js';
 import { isHttpError } from '../../src/http/request/http-error.js';
 import { buildDataset } from '../../src/index/build-dataset.js';
 import { disclose, sharedArray } from '../../src/model/memory.js';
+import { packUnseen } from '../../src/model/notification.js';
 import type { Query } from '../../src/model/query.js';
 import { createGeneration, type Generation, identityOf } from '../../src/reload/current.js';
 import { Lanes } from '../../src/serving/lanes.js';
@@ -22,7 +23,7 @@ const notes = scatterNotes(7, 2_000);
 const dataset = await buildDataset(readerOf(notes));
 
 function generationOf(digest: string): Generation {
-  return createGeneration({ dataset, extra: [], digest, loadedAt: 1 });
+  return createGeneration({ dataset, unseen: packUnseen([]), digest, loadedAt: 1 });
 }
 
 const first = generationOf('0123456789abcdef');

@@ -15,6 +15,7 @@ import {
   deltaLength,
 } from '../../src/index/delta.js';
 import { Budget } from '../../src/model/budget.js';
+import { packUnseen } from '../../src/model/notification.js';
 import type { Filters } from '../../src/model/query.js';
 import { matchDelta } from '../../src/query/delta-match.js';
 import type { Engine } from '../../src/query/engine.js';
@@ -70,7 +71,13 @@ export async function generationOf(
   given: Partial<GenerationParts> = {},
 ): Promise<Generation> {
   const dataset = await buildDataset(readerOf(notes));
-  return createGeneration({ dataset, extra: [], digest: 'test', loadedAt: 0, ...given });
+  return createGeneration({
+    dataset,
+    unseen: packUnseen([]),
+    digest: 'test',
+    loadedAt: 0,
+    ...given,
+  });
 }
 
 /** Ids of the first `length` rows; rows from the dataset's `count` on lie in the delta. */

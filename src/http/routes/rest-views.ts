@@ -5,6 +5,7 @@ import { PageRoom } from '../../index/record-page.js';
 import type { RecordKey } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
 import { locate } from '../../query/engine.js';
+import { unseenOf } from '../../reload/current.js';
 import type { ViewContext } from '../answer/context.js';
 import { matchBeside, optionsOf, type ReadAddress, type Served } from '../answer/question.js';
 import { GEOJSON } from '../formats/features.js';
@@ -157,14 +158,15 @@ export function notificationsView(context: ViewContext): ReadAddress<PageRequest
     description: 'Comments that the user of the token has not seen yet.',
     ...{ parameters, formats: [JSON_FORMAT] },
     read: ({ pairs }) => parsePageQuery(pairs),
-    find(wanted, { origin, pairs, user }, { generation: { unseen } }) {
-      const all = (user === undefined ? undefined : unseen.get(user)) ?? [];
-      const place = locate(wanted, all.length);
+    find(wanted, { origin, pairs, user }, { generation: { parts } }) {
+      // no user has a negative number
+      const { count, slice } = unseenOf(parts.unseen, user ?? -1);
+      const place = locate(wanted, count);
       if (place === undefined) throw invalidPage();
       const { page, pageCount, from, to } = place;
       return {
-        list: pagedList(origin + NOTIFICATIONS_PATH, pairs, all.length, page, pageCount),
-        records: jsonRecords(all.slice(from, to)),
+        list: pagedList(origin + NOTIFICATIONS_PATH, pairs, count, page, pageCount),
+        records: jsonRecords(slice(from, to)),
         needsToken: user === undefined,
       };
     },
