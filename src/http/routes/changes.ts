@@ -156,6 +156,16 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
   let look: Promise<void> | undefined;
   const reading = createQueue();
 
+  /** Resolves when this delta has more, or is replaced, and in time for a heartbeat. */
+  async function untilNew(delta: Delta): Promise<void> {
+    const length = deltaLength(delta);
+    const until = performance.now() + beatMs / 30;
+    const isSame = (): boolean =>
+      current.generation.delta === delta && deltaLength(delta) === length && !closing();
+    do await delay(LOOK_MS);
+    while (performance.now() < until && isSame());
+  }
+
   /** Posts of the journal, which may be part of the dataset by now; one stream reads at a time. */
   async function ofJournal(
     cursor: number,
@@ -214,7 +224,7 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
         yield found.bytes;
         beatsAt = performance.now() + beatMs;
       } else if (!isNew) {
-        look ??= delay(LOOK_MS).then(() => {
+        look ??= untilNew(delta).finally(() => {
           look = undefined;
         });
         await look;
