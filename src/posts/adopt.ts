@@ -31,6 +31,8 @@ export interface Adopter {
 const LARGEST_ID = Number.MAX_SAFE_INTEGER - 2 ** 32;
 /** How long a post is kept that a snapshot has, for its key and for an older snapshot. */
 export const KEPT_MS: number = 24 * 60 * 60 * 1000;
+/** Posts that move in one transaction. */
+const MOST_MOVES = 1_000;
 
 /**
  * Serves a new snapshot and all accepted points that it lacks. A point whose id the snapshot uses
@@ -66,10 +68,10 @@ export async function adopt(
     }
   }
 
-  /** Posts that move come behind all others. */
+  /** Posts that move come behind all others, some at a time: a database has seconds for them. */
   async function moveAll(): Promise<void> {
     while (moves.length > 0) {
-      for (const { sequence, id, movedFrom } of await journal.move(moves.splice(0))) {
+      for (const { sequence, id, movedFrom } of await journal.move(moves.splice(0, MOST_MOVES))) {
         const ids = { from: movedFrom, to: id };
         logger.warn({ sequence, ...ids }, 'accepted point moved: the snapshot uses its id');
       }

@@ -15,7 +15,7 @@ import { run } from '../../src/reload/build-thread.js';
 import { Cell } from '../../src/reload/current.js';
 import { Deltas, type DeltasOptions } from '../../src/reload/deltas.js';
 import { closeLater } from '../support/folder.js';
-import { ascending, assert, failure, makeFolder, test, until } from '../support/uvu.js';
+import { ascending, assert, failure, makeFolder, pluck, test, until } from '../support/uvu.js';
 
 const DRAFT = { lat: '10.00000000', lon: '20.00000000', comment: '', tags: undefined };
 /** As JSON each of these characters has six bytes. */
@@ -116,6 +116,20 @@ test('a point moves where the snapshot has another record under its id, also aft
   await after.serve([recordOf(1), record]);
   assert.equal(after.waiting(), [6]);
   assert.not.ok(after.shows(4));
+});
+
+test('more points move than one transaction has', async () => {
+  const { serve, post, waiting, logs } = await start();
+  await serve([recordOf(1)]);
+  const posted = await Promise.all(Array.from({ length: 1_100 }, () => post()));
+  const ids = ascending(pluck(posted, 'id'));
+  await serve([1, ...ids].map((id) => recordOf(id)));
+  const last = ids.at(-1)!;
+  assert.equal(
+    ascending(waiting()),
+    ids.map((_, i) => last + 1 + i),
+  );
+  assert.is(logs.filter(({ msg }) => /moved/.test(String(msg))).length, ids.length);
 });
 
 test('a watermark retires what it covers; that of another journal retires nothing', async () => {
