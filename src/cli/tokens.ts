@@ -29,7 +29,9 @@ export function listTokens(path: string): string[] {
     return [idOf(key), String(user), isAdmin ? 'yes' : 'no', created || 'unknown', name];
   });
   const table = [['id', 'user', 'admin', 'created', 'name'], ...rows];
-  const widths = table[0]!.map((_, column) => Math.max(...table.map((row) => row[column]!.length)));
+  const widths = table[0]!.map((_, column) =>
+    table.reduce((most, row) => Math.max(most, row[column]!.length), 0),
+  );
   return table.map((row) =>
     row
       .map((cell, i) => cell.padEnd(widths[i]!))
@@ -40,10 +42,10 @@ export function listTokens(path: string): string[] {
 
 /** Removes the tokens with an id or a name; returns their ids. Throws an InputError for none. */
 export async function revokeToken(path: string, idOrName: string): Promise<string[]> {
-  const revoked: string[] = [];
+  let revoked: string[] = [];
   const isMeant = ({ key, name }: Entry): boolean => idOf(key) === idOrName || name === idOrName;
   await changeTokenFile(path, (entries) => {
-    if (idOrName !== '') revoked.push(...entries.filter(isMeant).map(({ key }) => idOf(key)));
+    if (idOrName !== '') revoked = entries.filter(isMeant).map(({ key }) => idOf(key));
     if (revoked.length > 0) return entries.filter((one) => !isMeant(one));
     throw new InputError(
       `${path}: no token has the id or the name ${JSON.stringify(idOrName)}; see waypost token list`,

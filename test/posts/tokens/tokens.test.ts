@@ -51,6 +51,19 @@ test('a token is shown once, its hash is kept, and nobody else reads the file', 
   assert.match(line!, new RegExp(`^${id} +7 +no +20\\d\\d-\\S+Z +phone$`));
 });
 
+test('as many tokens as a file has are listed, and revoked by their name', async () => {
+  const path = join(folder, 'many.json');
+  await changeTokenFile(path, () =>
+    Array.from({ length: 150_000 }, (_, user) => {
+      const key = user.toString(16).padStart(64, '0');
+      return { key, user, name: user < 2 ? 'kept' : 'many', isAdmin: false, created: '' };
+    }),
+  );
+  assert.is(listTokens(path).length, 150_001);
+  assert.is((await revokeToken(path, 'many')).length, 149_998);
+  assert.equal(pluck(readTokenFile(path), 'user'), [0, 1]);
+});
+
 test('tokens that are added and revoked at the same time are all kept or gone', async () => {
   const path = join(folder, 'busy.json');
   await add(path, 9, 'old');
