@@ -161,7 +161,8 @@ export class Reloader {
       ...this.#before,
     });
     const end = performance.now();
-    const pause = source.isRemote ? 0 : (end - now) / MOST_LOOKING;
+    // nobody is answered meanwhile before the first snapshot is served
+    const pause = source.isRemote || current.isEmpty ? 0 : (end - now) / MOST_LOOKING;
     this.#nextLookAt = Math.max(now + LOOK_STEP_MS, end + pause);
     this.#show(decision.stale);
     this.#before = decision;
