@@ -207,8 +207,7 @@ function exchange(
   subject: Subject,
   isOpen: boolean,
 ): Html {
-  const { method, target, status, headers, records } = shown;
-  const isLong = records.reduce((sum, { length }) => sum + length, 0) > MOST_JSON;
+  const { method, target, status, headers } = shown;
   const lines = Object.entries(headers).map(
     ([name, value]) => html`<b>${name}:</b> ${String(value)}\n`,
   );
@@ -218,12 +217,8 @@ ${actions(path, pairs, shown, subject)}
 <pre class="request" tabindex="0"><b>${method}</b> ${target}</pre>
 <pre class="json" tabindex="0"><b>HTTP ${status} ${STATUS_CODES[status] ?? ''}</b>
 ${lines}
-${isLong ? longJson(path, pairs) : jsonOf(shown, subject.links)}</pre></details>
+${jsonOf(path, pairs, shown, subject.links)}</pre></details>
 `;
-}
-
-function longJson(path: string, pairs: readonly Pair[]): Html {
-  return html`<a href="${inFormat('json', path, pairs)}">Too long to be shown here: open it as JSON</a>`;
 }
 
 /** Links of a list are this service's own: ASCII that begins with its origin. */
@@ -232,10 +227,17 @@ const LIST_LINKS: readonly KeyLink[] = ['next', 'previous'].map((key) => ({
   href: (value) => (/^https?:\/\//.test(String(value)) ? String(value) : undefined),
 }));
 
-function jsonOf({ list, records }: Shown, links: readonly KeyLink[]): Html {
+function jsonOf(
+  path: string,
+  pairs: readonly Pair[],
+  { list, records }: Shown,
+  links: readonly KeyLink[],
+): Html {
   if (list === undefined) return readableJson(records[0]!, links);
   const { next, previous } = list.links();
   const envelope = JSON.stringify({ count: list.count, next, previous, results: [] });
   const json = `${envelope.slice(0, -']}'.length)}${records.join()}]}`;
-  return readableJson(json, [...links, ...LIST_LINKS]);
+  if (json.length <= MOST_JSON) return readableJson(json, [...links, ...LIST_LINKS]);
+  const alone = inFormat('json', path, pairs);
+  return html`<a href="${alone}">Too long to be shown here: open it as JSON</a>`;
 }
