@@ -259,10 +259,10 @@ export class Reloader {
     const { count, report } = dataset;
     const { invalid, problems, unknownKeys } = report;
     const isFirst = current.isEmpty;
-    const served = isFirst ? undefined : current.generation.parts;
-    const mayShrink = isFirst || this.#isAccepting || served?.digest === digest;
-    // posts that were merged are no loss: the new snapshot gets them, too
-    if (!mayShrink) requireSize(path, count, served!.dataset.report.points, maxShrink);
+    if (!isFirst && !this.#isAccepting && current.generation.parts.digest !== digest) {
+      // posts that were merged are no loss: the new snapshot gets them, too
+      requireSize(path, count, current.generation.parts.dataset.report.points, maxShrink);
+    }
     if (invalid > 0) logger.warn({ invalid, problems }, 'invalid records left out');
     if (Object.keys(unknownKeys).length > 0) logger.warn({ unknownKeys }, 'unknown keys dropped');
     await serve(parts).catch((error: Error) => {
