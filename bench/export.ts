@@ -2,8 +2,10 @@ import { createWriteStream } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { finished, pipeline } from 'node:stream/promises';
+import { warmUp } from './generators/wrk.js';
 import { LIST } from './places.js';
 import { dealReads, READS_A_SECOND, readFor } from './post/posting.js';
+import { MANY_REQUESTS } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
 import { memoryOf } from './support/proc.js';
 import { type BenchOptions, benchCommand, runBench, say, smokeFlags } from './support/run.js';
@@ -53,6 +55,7 @@ async function benchExports(options: BenchOptions): Promise<ExportResults> {
   const deal = await dealReads(url, options);
   const reads = (): Promise<number> =>
     readFor(url, deal(Math.ceil(READS_A_SECOND * (seconds + 1))), seconds);
+  await warmUp(url, deal(MANY_REQUESTS), options.smoke);
   const rounds: ExportRound[] = [];
   for (let round = 1; round <= options.rounds; round++) {
     say(`round ${round}`);

@@ -48,7 +48,7 @@ const command = benchCommand('http', 'Loads a server of the interface over HTTP 
     '--warmup <number>',
     'seconds before the first round that do not count',
     positiveNumber,
-    1,
+    3,
   )
   .option('--requests <number>', 'different requests of a scenario', positive, MANY_REQUESTS)
   .option('--batch <number>', 'beside each scenario the same, so many in a request', positive)

@@ -1,15 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { meanOf, type Round } from './generators/types.js';
-import { fullLoop, hasWrk } from './generators/wrk.js';
+import { fullLoop, hasWrk, WARMUP_SECONDS } from './generators/wrk.js';
 import { checkAnswers } from './peers/check.js';
 import { PEERS, type Peer, startPeer, TITLES } from './peers/start.js';
 import { Skipped } from './peers/types.js';
 import { type Places, surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { nativeFile, ndjsonFile, SEED } from './support/data.js';
-import { treeCpuSeconds } from './support/proc.js';
+import { untilIdle } from './support/proc.js';
 import { type BenchOptions, benchCommand, names, runBench, say } from './support/run.js';
 import { startService, temporaryFolder } from './support/service.js';
 import { ratiosOf, type Spread } from './support/stats.js';
@@ -53,10 +52,11 @@ async function benchPeers(options: Options): Promise<PeerResults> {
   const folder = temporaryFolder('peers');
   const file = await nativeFile(options.points);
   const service = await startService(file);
-  const running: Peer[] = [{ name: OURS, url: service.url, pids: [service.pid], isCeiling: false }];
+  const own = { isCeiling: false, isStore: false };
+  const running: Peer[] = [{ name: OURS, url: service.url, pids: [service.pid], ...own }];
   const skipped: Record<string, string> = {};
   const alone = await startService(file, ['--workers', '1']);
-  running.push({ name: ALONE, url: alone.url, pids: [alone.pid], isCeiling: false });
+  running.push({ name: ALONE, url: alone.url, pids: [alone.pid], ...own });
   const places = await surveyPlaces(service.url, 1000, SEED);
   await keepBodies(folder, service.url, places);
   for (const kind of options.peers ?? PEERS) {
@@ -111,7 +111,8 @@ async function takeTurns(
     taken.set(name, turns);
     for (let round = 0; round < rounds; round++) {
       for (const peer of fitting) {
-        const warmupSeconds = round === 0 && !options.smoke ? 1 : 0;
+        const isWarm = round > 0 || options.smoke;
+        const warmupSeconds = isWarm ? 0 : peer.isStore ? 1 : WARMUP_SECONDS;
         const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
         turns.get(peer)!.push(await fullLoop(load));
         await untilIdle(peer.pids);
@@ -134,19 +135,6 @@ async function takeTurns(
       ours: ratiosOf(ours, perSecond(done)),
     }));
   });
-}
-
-/**
- * Waits until a server has finished the requests that clients gave up on, so that the next peer is
- * not slowed down.
- */
-async function untilIdle(pids: readonly number[]): Promise<void> {
-  for (let i = 0; i < 300; i++) {
-    const before = treeCpuSeconds(pids);
-    await delay(50);
-    const after = treeCpuSeconds(pids);
-    if (before === undefined || after === undefined || after - before < 0.025) return;
-  }
 }
 
 export function peersTables({ points, generator, results, skipped }: PeerResults): Table[] {

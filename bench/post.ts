@@ -1,5 +1,6 @@
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { warmUp } from './generators/wrk.js';
 import {
   dealReads,
   POSTS_A_SECOND,
@@ -8,7 +9,9 @@ import {
   type ReadRound,
   readBesidePosts,
 } from './post/posting.js';
+import { MANY_REQUESTS } from './scenarios.js';
 import { CACHE, nativeFile, SEED } from './support/data.js';
+import { untilIdle } from './support/proc.js';
 import {
   type BenchOptions,
   benchCommand,
@@ -58,18 +61,20 @@ async function benchPosts(options: Options): Promise<PostResults> {
   const limits = ['--posts-per-address', '0', '--max-connections', '5000'];
   const flags = ['--journal', join(folder, 'journal'), ...limits, ...smokeFlags(options.smoke)];
   const { url: echo } = await startServer(PEER, ['fastify-cluster', folder]);
-  const { url } = await startService(snapshot, flags);
+  const { url, pid } = await startService(snapshot, flags);
   const all = Array.from({ length: options.rounds }, (_, i) => `round ${i + 1}`);
   const nextPaths = await dealReads(url, options);
+  await warmUp(url, nextPaths(MANY_REQUESTS), options.smoke);
+  // it takes some 40,000 posts until their code is compiled
+  for (const one of [echo, url]) await postFor(one, 3 * seconds, connections);
+  // after posts at full speed the service merges for a while
+  await untilIdle([pid]);
   const reads: ReadRound[] = [];
-  // reads come first: after posts at full speed the service merges for a while
   for (const [i, round] of all.entries()) {
     say(`${round} of reads`);
     reads.push(await readBesidePosts(url, nextPaths, readSeconds, i));
   }
   const rounds: PostRound[] = [];
-  // lets code be compiled before anything is measured, which takes some 40,000 posts
-  for (const one of [echo, url]) await postFor(one, 3 * seconds, connections);
   for (const [i, round] of all.entries()) {
     say(`${round} of posts`);
     rounds.push({

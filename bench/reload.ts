@@ -2,6 +2,7 @@ import { linkSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type OpenLoad, type OpenRound, openLoop } from './generators/open.js';
+import { warmUp } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { dealer, MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, ndjsonFile, SEED } from './support/data.js';
@@ -68,7 +69,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
     const base = { base: server.url, connections, rate, seconds, pid: server.pid };
     return openLoop({ ...base, ...own, ...more });
   };
-  await load({});
+  await warmUp(server.url, paths, smoke);
   const quiet: OpenRound[] = [];
   const reloading: OpenRound[] = [];
   for (let round = 0; round < options.rounds; round++) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** Clock ticks a second in /proc: fixed at 100 on Linux, whatever the kernel's own clock. */
 const TICKS = 100;
@@ -55,6 +56,16 @@ export function commandOf(pid: number): string {
 export function treeCpuSeconds(pids: number | readonly number[]): number | undefined {
   const all = [pids].flat().flatMap(processTree).map(cpuSeconds);
   return all[0] === undefined ? undefined : all.reduce<number>((sum, one) => sum + (one ?? 0), 0);
+}
+
+/** Waits until a server has finished what clients left it with, at most for some 15 seconds. */
+export async function untilIdle(pids: readonly number[]): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    const before = treeCpuSeconds(pids);
+    await delay(50);
+    const after = treeCpuSeconds(pids);
+    if (before === undefined || after === undefined || after - before < 0.025) return;
+  }
 }
 
 function readProc(path: string): string | undefined {
