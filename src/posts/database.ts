@@ -9,7 +9,8 @@ import { type Post, type PostRow, postOf, StoreError, type StoreFault } from './
 /** Error codes of the system that last until somebody changes something. */
 const RIGHTS = new Set(['EACCES', 'EPERM', 'EROFS', 'ENAMETOOLONG', 'ENOTDIR', 'ELOOP']);
 // result codes of SQLite
-const [BUSY, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, NOTADB] = [5, 8, 10, 11, 13, 14, 26];
+const [ERROR, BUSY, READONLY, IOERR] = [1, 5, 8, 10];
+const [CORRUPT, FULL, CANTOPEN, NOTADB] = [11, 13, 14, 26];
 
 /** The error for one of SQLite's or the system's. */
 export function storeError(error: unknown): StoreError {
@@ -19,6 +20,8 @@ export function storeError(error: unknown): StoreError {
   const make = (fault: StoreFault, text: string): StoreError => new StoreError(fault, text, error);
   if (raw === BUSY) return make('locked', 'another process owns it');
   if (raw === CORRUPT || raw === NOTADB) return make('refused', `it is damaged: ${message}`);
+  // such as a database of other tables
+  if (raw === ERROR) return make('refused', `it is no journal of this service: ${message}`);
   if (raw === READONLY || RIGHTS.has(code ?? '')) {
     return make('unwritable', `it cannot be written (${code ?? message})`);
   }
@@ -45,6 +48,7 @@ function resultOf(error: unknown): number {
 /** Raise it once older versions cannot read the tables any more. */
 const SCHEMA = 1;
 const PAGE_BYTES = 4096;
+const NAME = /^[0-9a-f]{16}$/;
 const TABLES = `
   CREATE TABLE posts (
     sequence INTEGER PRIMARY KEY,
@@ -81,13 +85,17 @@ export function headBehind(head: Head, added: readonly Post[]): Head {
   };
 }
 
-interface Row extends PostRow {
+interface Row extends Omit<PostRow, 'record' | 'key' | 'body'> {
+  readonly record: ArrayBuffer;
+  readonly key: ArrayBuffer | null;
+  readonly body: ArrayBuffer | null;
   readonly crc: number;
 }
 
-const SELECT = `SELECT sequence, id, created_at AS createdAt, record, key, body,
-  moved_from AS movedFrom, crc FROM posts`;
-const HEAD = `SELECT schema, name,
+// texts are read as bytes: the library ends the process where one is no UTF-8
+const SELECT = `SELECT sequence, id, created_at AS createdAt, CAST(record AS BLOB) AS record,
+  CAST(key AS BLOB) AS key, CAST(body AS BLOB) AS body, moved_from AS movedFrom, crc FROM posts`;
+const HEAD = `SELECT schema, CAST(name AS BLOB) AS name,
   last_sequence AS lastSequence, next_id AS nextId, last_time AS lastTime FROM state`;
 const INSERT = 'INSERT INTO posts VALUES ';
 const ROW = '(?, ?, ?, ?, ?, ?, ?, ?)';
@@ -165,9 +173,11 @@ export class Database {
 
   /** Throws for a journal of a newer version, and for what is no journal. */
   get head(): Head {
-    const row = this.#get<Head & { schema: number }>(HEAD);
+    const row = this.#get<Omit<Head, 'name'> & { name: ArrayBuffer; schema: number }>(HEAD);
     if (row === undefined) throw new StoreError('refused', 'its table state has no row');
-    const { schema, name, lastSequence, nextId, lastTime } = row;
+    const { schema, lastSequence, nextId, lastTime } = row;
+    const name = textOf(row.name);
+    if (!NAME.test(name)) throw new StoreError('refused', 'it is damaged: its name is none');
     if (schema <= SCHEMA) return { name, lastSequence, nextId, lastTime };
     const reason = `it has schema ${schema}, but this program knows ${SCHEMA}`;
     const cure = 'use the version that wrote it, or a newer one';
@@ -203,9 +213,10 @@ export class Database {
     return this.#get<{ page_count: number }>('PRAGMA page_count')!.page_count * PAGE_BYTES;
   }
 
+  /** Throws where its CRC is wrong. */
   find(key: string): Post | undefined {
     const row = this.#get<Row>(`${SELECT} WHERE key = ?`, [key]);
-    return row && postOf(row);
+    return row && checked(row);
   }
 
   /** Returns the sum of the posts' CRCs by {@link CRC_MASK}. */
@@ -233,20 +244,14 @@ export class Database {
   /** The posts behind a sequence, ascending. Throws where a CRC is wrong. */
   *postsBehind(after: number): Generator<Post, void, undefined> {
     const sql = `${SELECT} WHERE sequence > ? ORDER BY sequence`;
-    for (const row of this.#db.prepare(sql).iterate([after])) {
-      const post = postOf(row as Row);
-      if (crcOf(post) !== (row as Row).crc) {
-        throw new StoreError('refused', `the CRC of post ${post.sequence} is not that of its row`);
-      }
-      yield post;
-    }
+    for (const row of this.#db.prepare(sql).iterate([after])) yield checked(row as Row);
   }
 
-  /** Throws where SQLite finds damage. */
-  check(): void {
-    const [found] = this.#db.pragma('quick_check(1)') as { quick_check: string }[];
-    if (found?.quick_check === 'ok') return;
-    throw new StoreError('refused', `it is damaged: ${found?.quick_check}`);
+  /** Throws where SQLite finds damage; the `integrity_check` compares the index of keys, too. */
+  check(pragma: 'quick_check' | 'integrity_check'): void {
+    const [found] = this.#db.pragma(`${pragma}(1)`) as Record<string, string>[];
+    const told = found?.[pragma];
+    if (told !== 'ok') throw new StoreError('refused', `it is damaged: ${told}`);
   }
 
   #get<T>(sql: string, values: readonly unknown[] = []): T | undefined {
@@ -265,6 +270,17 @@ export class Database {
     }
     return statement;
   }
+}
+
+function checked({ crc, record, key, body, ...row }: Row): Post {
+  const own = { key: key && textOf(key), body: body && textOf(body) };
+  const post = postOf({ ...row, ...own, record: textOf(record) });
+  if (crcOf(post) === crc) return post;
+  throw new StoreError('refused', `the CRC of post ${post.sequence} is not that of its row`);
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  return Buffer.from(bytes).toString();
 }
 
 export function crcOf({ sequence, id, createdAt, record, key, movedFrom }: Post): number {

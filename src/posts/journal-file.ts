@@ -90,7 +90,7 @@ export function openOwn(path: string, anyFileSystem: boolean): Database {
   if (!findJournal(path, anyFileSystem)) makeJournal(path);
   const db = new Database(path);
   try {
-    db.check();
+    db.check('integrity_check');
     return db;
   } catch (error) {
     db.release();
@@ -129,7 +129,7 @@ function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): vo
 export function readJournal(path: string, after: number): Posted {
   if (!isJournal(path)) throw new StoreError('refused', 'there is no journal');
   const read = (db: Database): Posted => {
-    db.check();
+    db.check('integrity_check');
     const { name, lastSequence: through, nextId } = db.head;
     return { name, posts: [...db.postsBehind(after)], through, removed: 0, nextId };
   };

@@ -246,7 +246,7 @@ export class Store {
     try {
       let isSame = this.#isSame(db);
       if (isWhole && !this.#isAudited) {
-        db.check();
+        db.check('quick_check');
         const { posts, crcs } = this.#memory;
         isSame &&= isDeepStrictEqual(db.sums, { count: posts.length, crcs });
         this.#isAudited = true;

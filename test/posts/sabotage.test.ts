@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import Sqlite from 'libsql';
 import { Random } from '../../src/cli/generate/random.js';
 import { StoreError } from '../../src/posts/journal.js';
 import { Store } from '../../src/posts/store.js';
@@ -185,6 +186,37 @@ test('refuses what is no journal, leaves it as it is, and begins one in an empty
   fs.rmSync(path);
   fs.writeFileSync(path, '');
   assert.equal(open().append([newPost(1)]), [1]);
+});
+
+test('refuses a journal with damage at rest, and says what is damaged', async () => {
+  const { path, open } = makeStore();
+  const store = open();
+  store.append([newPost(1, '- key-1'), newPost(2, '- key-2')]);
+  store.close();
+  const whole = fs.readFileSync(path);
+  const { name } = store.state;
+  for (const [text, byte, reason] of [
+    [name, 0xff, /its name is none/],
+    ['Valo', 0xff, /the CRC of post [12] is not that of its row/],
+    // in the row, and in the index
+    ['- key-1', 0x78, /the CRC of post 1 |missing from index/],
+  ] as const) {
+    const places = [...whole.toString('latin1').matchAll(new RegExp(text, 'g'))];
+    assert.ok(places.length > 0, text);
+    for (const { index } of places) {
+      const bytes = Buffer.from(whole);
+      bytes[index + text.length - 1] = byte;
+      fs.writeFileSync(path, bytes);
+      const { fault, message } = thrownBy(StoreError, open);
+      assert.is(fault, 'refused');
+      assert.match(message, reason);
+    }
+  }
+  const other = new Sqlite(`${path}.x`);
+  other.exec('CREATE TABLE other (id INTEGER)');
+  other.close();
+  fs.renameSync(`${path}.x`, path);
+  assert.match(thrownBy(StoreError, open).message, /no journal of this service: no such table/);
 });
 
 function isFailing(error: Error): boolean {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { parentPort } from 'node:worker_threads';
+import Sqlite from 'libsql';
 
 /** Damage done to a file while another process owns it; `old` is an earlier copy of the file. */
 export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => void>> = {
@@ -19,6 +20,18 @@ export const ACCIDENTS: Readonly<Record<string, (path: string, old: string) => v
   },
   'replaced by an older copy': (path, old) => fs.renameSync(old, path),
   'overwritten by nonsense': (path) => fs.writeFileSync(path, 'x'.repeat(fs.statSync(path).size)),
+  'given bytes that are no UTF-8'(path) {
+    const bytes = fs.readFileSync(path);
+    // the journal's name, and the hashes of bodies
+    for (const { index } of bytes.toString('latin1').matchAll(/[0-9a-f]{16}/g)) bytes[index] = 0xff;
+    fs.writeFileSync(path, bytes);
+  },
+  'replaced by another database'(path) {
+    const other = new Sqlite(`${path}.x`);
+    other.exec('CREATE TABLE other (id INTEGER)');
+    other.close();
+    fs.renameSync(`${path}.x`, path);
+  },
   'replaced by nonsense': (path) => replace(path, 'nonsense'),
   'replaced by an empty file': (path) => replace(path, ''),
 };
