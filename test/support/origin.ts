@@ -41,13 +41,12 @@ export class Origin {
   }
 
   serve(request: IncomingMessage, response: ServerResponse): void {
-    const tag = this.etag ?? this.#digest();
-    if (tag !== '') response.setHeader('ETag', tag);
-    response.setHeader('Last-Modified', new Date(this.modifiedAt).toUTCString());
+    const tag = this.#name(response);
     const { 'if-none-match': known, range, 'if-range': condition } = request.headers;
     const since = Date.parse(request.headers['if-modified-since'] ?? '');
     if (known === tag || this.modifiedAt <= since) return void response.writeHead(304).end();
-    const from = condition === tag ? Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0) : 0;
+    const isSame = condition === tag || condition === response.getHeader('Last-Modified');
+    const from = isSame ? Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0) : 0;
     const part = this.content.subarray(from);
     const { length } = this.content;
     response.setHeader('Content-Length', part.length);
@@ -58,13 +57,22 @@ export class Origin {
   /** Sends the first `bytes` and no more; if `isBroken`, breaks off once they are on disk. */
   sendPart(bytes: number, isBroken: boolean, folder: string): Handle {
     return async (_, response) => {
-      response.writeHead(200, { ETag: this.#digest(), 'Content-Length': this.content.length });
+      this.#name(response);
+      response.writeHead(200, { 'Content-Length': this.content.length });
       response.write(this.content.subarray(0, bytes));
       const sizes = (): number[] =>
         readdirSync(folder).map((one) => statSync(join(folder, one)).size);
       await until('they are there', () => sizes().includes(bytes) || response.destroyed);
       if (isBroken) response.destroy();
     };
+  }
+
+  /** Sets the headers that tell one content from another; returns its tag. */
+  #name(response: ServerResponse): string {
+    const tag = this.etag ?? this.#digest();
+    if (tag !== '') response.setHeader('ETag', tag);
+    response.setHeader('Last-Modified', new Date(this.modifiedAt).toUTCString());
+    return tag;
   }
 
   #digest(): string {

@@ -123,8 +123,16 @@ function sniffObject(text: Uint8Array): SnapshotFormat {
     ? FEATURE_COLLECTION.test(Buffer.from(text).toString('latin1'))
     : list === 'features' || members['type'] === 'FeatureCollection';
   if (isCollection) return 'geojson';
+  if (line.state === 'open' && isCutShort(text)) return 'ndjson';
   if (line.state === 'open' || list === 'results') return 'json';
   return line.state === 'complete' && isNoRecord(text, Object.keys(members)) ? 'json' : 'ndjson';
+}
+
+/** Whether a first line that is open is no part of a document: where it ends no object may begin. */
+function isCutShort(text: Uint8Array): boolean {
+  const line = firstLine(text);
+  const isEnd = /[^[{:,\s]\s*$/.test(Buffer.from(line.subarray(-SHOWN_BYTES)).toString('latin1'));
+  return isEnd && trimStart(text.subarray(line.length))[0] === 0x7b;
 }
 
 function readStart(start: Uint8Array): {

@@ -1,8 +1,15 @@
 import { inert } from '../../model/quote.js';
 import { isObject, type JsonObject } from '../../model/units.js';
-import { BrokenRows, MAX_RAW_BYTES, NOT_UTF8, type RawRecord, TOO_LONG, utf8Of } from './row.js';
+import {
+  BOM,
+  BrokenRows,
+  MAX_RAW_BYTES,
+  NOT_UTF8,
+  type RawRecord,
+  TOO_LONG,
+  utf8Of,
+} from './row.js';
 
-const BOM = [0xef, 0xbb, 0xbf] as const;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;

@@ -10,7 +10,9 @@ import {
 } from './canonical.js';
 import { featureRow, isFeature } from './json.js';
 import {
+  BOM,
   isBlank,
+  isSpace,
   MAX_RAW_BYTES,
   NOT_UTF8,
   problemRow,
@@ -28,6 +30,13 @@ const QUOTE = 0x22;
 const TEXT_BYTES = 64 * 1024;
 /** Stands before each text of a GeoJSON text sequence, whose texts may have several lines. */
 export const RECORD_SEPARATOR = 0x1e;
+
+/** The byte that ends a line, by how the file begins; undefined where that is blank so far. */
+export function lineEndOf(start: Uint8Array): number | undefined {
+  const first = start.find((byte) => !isSpace(byte) && !BOM.includes(byte));
+  if (first === undefined) return undefined;
+  return first === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
+}
 
 /**
  * Cuts chunks of bytes into lines: add a chunk, take lines until there is none, add the next chunk;
@@ -54,18 +63,18 @@ export class LineSplitter {
   /** The state in a CSV field; `closed` is behind a quote that may be its last. */
   #field: 'start' | 'plain' | 'quoted' | 'closed' = 'start';
 
-  /** `place` is the number of the first line. */
-  constructor(place: number = 1, form?: Form) {
+  /** `place` is the number of the first line; `end` as of {@link lineEndOf} for the whole file. */
+  constructor(place: number = 1, form?: Form, end?: number) {
     this.place = place;
     this.form = form;
+    this.#end = end;
   }
 
   add(chunk: Uint8Array): void {
     this.#chunk = chunk;
     this.#textEnd = 0;
     this.#at = 0;
-    if (chunk.length === 0) return;
-    this.#end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
+    this.#end ??= lineEndOf(chunk);
   }
 
   /** The next line; undefined where the chunk has no more. */

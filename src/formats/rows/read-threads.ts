@@ -3,7 +3,7 @@ import { type Offer, startThread } from '../../model/calls.js';
 import { ownedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
 import { JSON_FORM } from './canonical.js';
-import { LineSplitter, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
+import { LineSplitter, lineEndOf, RECORD_SEPARATOR, readChunk, readLine } from './lines.js';
 import { memoryOfPiece, type Piece, PieceBuilder } from './piece.js';
 import { MAX_RAW_BYTES, type Row } from './row.js';
 
@@ -84,7 +84,11 @@ function movedBy(lines: number, piece: Piece): Piece {
   };
 }
 
-type Batch = readonly [chunks: readonly Uint8Array[], isFirst: boolean];
+type Batch = readonly [
+  chunks: readonly Uint8Array[],
+  isFirst: boolean,
+  lineEnd: number | undefined,
+];
 
 /**
  * Batches of whole lines, or of texts behind record separators, each in memory of its own. The
@@ -102,15 +106,15 @@ async function* batchesOf(
   let end: number | undefined;
   for await (const given of chunks) {
     const chunk = ownedBytes(given);
-    end ??= chunk[0] === RECORD_SEPARATOR ? RECORD_SEPARATOR : LINE_FEED;
-    const last = chunk.lastIndexOf(end);
+    end ??= lineEndOf(chunk);
+    const last = chunk.lastIndexOf(end ?? LINE_FEED);
     if (last === -1 && open > MAX_RAW_BYTES) continue;
     // a record separator stands before its text
-    const cut = last + (end === LINE_FEED ? 1 : 0);
+    const cut = last + (end === RECORD_SEPARATOR ? 0 : 1);
     let rest = chunk;
     if (cut > 0 && size + cut >= batchBytes) {
       rest = new Uint8Array(chunk.subarray(cut));
-      yield [[...batch, chunk.subarray(0, cut)], isFirst];
+      yield [[...batch, chunk.subarray(0, cut)], isFirst, end];
       isFirst = false;
       batch = [];
       size = 0;
@@ -119,7 +123,7 @@ async function* batchesOf(
     size += rest.length;
     open = last === -1 ? open + chunk.length : chunk.length - cut;
   }
-  if (size > 0) yield [batch, isFirst];
+  if (size > 0) yield [batch, isFirst, end];
 }
 
 type Reading = PartReader<Batch, ReadBatch>;
@@ -128,9 +132,9 @@ type Reading = PartReader<Batch, ReadBatch>;
 export async function offer(zone: string): Promise<Offer> {
   const builder = new PieceBuilder(await openTimeZone(zone));
 
-  function read(chunks: readonly Uint8Array[], isFirst: boolean): ReadBatch {
+  function read(...[chunks, isFirst, lineEnd]: Batch): ReadBatch {
     // only the first line of a file may have a byte order mark
-    const lines = new LineSplitter(isFirst ? 1 : 2, JSON_FORM);
+    const lines = new LineSplitter(isFirst ? 1 : 2, JSON_FORM, lineEnd);
     const add = (row: Row): void => builder.add(row);
     for (const chunk of chunks) readChunk(lines, chunk, add);
     const last = lines.last();

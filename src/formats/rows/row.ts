@@ -47,7 +47,8 @@ export function utf8Of(bytes: Uint8Array): string | undefined {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString();
 }
 
-const BOM = [0xef, 0xbb, 0xbf] as const;
+/** The byte order mark of UTF-8. */
+export const BOM: readonly number[] = [0xef, 0xbb, 0xbf];
 
 export function withoutBom(bytes: Uint8Array): Uint8Array {
   return BOM.every((byte, index) => bytes[index] === byte) ? bytes.subarray(BOM.length) : bytes;

@@ -209,9 +209,9 @@ function webStore(address: string): Store {
     },
 
     async read(file, from, signal) {
-      const { tag } = file as WebFile;
-      // a weak tag may stand for other bytes
-      const isPart = from > 0 && !tag.startsWith('W/');
+      const { tag, etag } = file as WebFile;
+      // a weak tag, or a second, may stand for other bytes
+      const isPart = from > 0 && etag !== null && !etag.startsWith('W/');
       const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag } : undefined;
       const response = await get(url, signal, part);
       const { ok, status, headers, body } = response;

@@ -24,6 +24,7 @@ test('a first line that is a whole or broken object means NDJSON, else it is a d
       ...['{"id":1,"results":"none"}\n', '{"type":"Feature","geometry":null}\n'],
       // broken, and nothing that a document begins with
       ...[`{"id":1,"comment":"cut\n${POINT}\n`, `{"id":01}\n${POINT}\n`],
+      ...[`{"id":1,"lat":6\n${POINT}\n`, `{"id":1,"tags":["a"]\n\n${POINT}`],
       ...[`{"id":1}}\n${POINT}\n`, `${POINT}${POINT}\n`],
       // a long first line, or much white space before it, hides nothing
       ...[`{"comment":"${long}","id":1}\n${POINT}`, `${' '.repeat(3_000_000)}\n${POINT}\n`],
@@ -33,7 +34,7 @@ test('a first line that is a whole or broken object means NDJSON, else it is a d
     ],
     json: [
       ...[`{"results":[${POINT}]}\n`, '{\n"id": 1\n}', `{"count":1,\n"results":[${POINT}]}`],
-      ...['{"count":1,"results":', '[]', '\ufeff\n[\n1'],
+      ...['{"count":1,"results":', '[]', '\ufeff\n[\n1', `{"a":[1,\n${POINT}`, `{"a":\n${POINT}`],
       `{"results":[{"comment":"${long}${long}"}]}`,
       // a problem of RFC 9457, whose status is no note's
       ...['{"detail":"Not found."}\n', '{"error":{"id":5}}', '{"title":"Not Found","status":404}'],

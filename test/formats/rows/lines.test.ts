@@ -45,6 +45,8 @@ test('a GeoJSON text sequence is read, as are features a line', async () => {
     const unfinished = '16: record: is not valid JSON: Unexpected end of JSON input';
     assert.equal(outcomes(rows), ['1: ok', '3: ok', unfinished]);
     assert.equal(rows.slice(0, 2).map(foundIn), [record(1), record(2)]);
+    const marked = await rowsOf(PARSERS.ndjson, `\ufeff\n ${sequence}`, size);
+    assert.equal(outcomes(marked), ['2: ok', '4: ok', unfinished.replace('16', '17')]);
   }
   const mixed = `${one}\n{"type":"Feature","geometry":1}\n{"type":"Feature","id":5}\n`;
   const rows = await rowsOf(PARSERS.ndjson, `${mixed}{"type":"Feature","geometry":1,"lat":3}`);

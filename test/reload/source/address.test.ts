@@ -171,6 +171,25 @@ test('an object that changes while it is read is never mixed', async () => {
   assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
 });
 
+test('without an ETag a broken download begins again, since a second may have two objects', async () => {
+  const { origin, look, served, folder } = await start((one) => {
+    one.etag = '';
+  });
+  origin.content = markedLines(2);
+  origin.modifiedAt += 60_000;
+  const later = markedLines(3, countOf(2));
+  assert.is(later.length, origin.content.length);
+  const change: Handle = (request, response) => {
+    origin.sendPart(1_000, true, folder)(request, response);
+    origin.content = later;
+  };
+  origin.next.push(undefined, undefined, change);
+  await look();
+  await until('the later one is served', () => served()[0] === 3);
+  assert.equal(served(), [3, countOf(2)]);
+  assert.not.ok(origin.answers.some((one) => one.startsWith('206')));
+});
+
 test('name and password of the address are sent, a % among them or not', async () => {
   const { origin, address } = await openOrigin();
   const { host } = new URL(address);
