@@ -48,7 +48,7 @@ function offerPickers(field: HTMLInputElement): void {
 /** Until a date alone means until its end. */
 const END_OF_DAY = '23:59:59.999999';
 const SECONDS = /[T ]\d\d:\d\d(:[\d.]+)/;
-const HAS_OFFSET = /(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
+const HAS_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
 
 /** An instant on the clocks of this browser, with the offset that they have then. */
 function withOffset(local: string): string {

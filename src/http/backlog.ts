@@ -1,5 +1,7 @@
+import { readFile, readlink } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
-import { queuedBytes } from './answer/node-internals.js';
+import type { Socket } from 'node:net';
+import { descriptorOf, queuedBytes } from './answer/node-internals.js';
 
 interface BacklogLimits {
   /** Bytes of all answers of one thread that the system has not taken. */
@@ -13,6 +15,8 @@ interface Progress {
   taken: number;
   /** When a look first found `taken` bytes. */
   movedAt: number;
+  /** Bytes of the connection that the system still had to bring to the client, where it tells. */
+  held: number | undefined;
 }
 
 /** Answers are added up whenever this share of `maxUnsent` has been added. */
@@ -21,11 +25,17 @@ const STEP = 1 / 8;
 const REST = 3 / 4;
 const LONGEST_LOOK_MS = 1_000;
 
+/** The system is asked about clients that take nothing, once in this part of `answerTimeout`. */
+const ASK = 1 / 4;
+
 /**
  * Answers that the system has not taken yet, because their clients read slowly. A client that takes
  * nothing for `answerTimeout` is cut off. When all answers hold about `maxUnsent` bytes, so are
  * those who took nothing for longest. A reset tells also a client of HTTP/1.0 that its answer is not
  * whole. An answer that is taken at once costs one look at its length.
+ *
+ * Linux takes more only once a third of a connection's buffer, up to 4 MB, is free again: a client
+ * that reads 20 kB a second would seem to take nothing for a minute. So the system is asked.
  */
 export class Backlog {
   /** Clients cut off because they took nothing for `answerTimeout`. */
@@ -38,6 +48,7 @@ export class Backlog {
   #added = 0;
   #timer: NodeJS.Timeout | undefined;
   #lookedAt = 0;
+  #askedAt = 0;
 
   constructor(limits: BacklogLimits) {
     this.#limits = limits;
@@ -48,7 +59,7 @@ export class Backlog {
   note(response: ServerResponse): void {
     if (response.writableLength === 0) return;
     if (isGone(response) || this.#unsent.has(response)) return;
-    const progress = { taken: 0, movedAt: 0 };
+    const progress: Progress = { taken: 0, movedAt: 0, held: undefined };
     look(response, progress);
     this.#unsent.set(response, progress);
     response.once('close', () => this.#unsent.delete(response));
@@ -81,9 +92,24 @@ export class Backlog {
       this.stalled++;
       response.req.socket.resetAndDestroy();
     }
+    if (now - this.#askedAt >= this.#limits.answerTimeout * ASK) void this.#ask(now);
     if (this.#unsent.size > 0) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+  }
+
+  /** Takes it for progress where the system has brought something to a client meanwhile. */
+  async #ask(now: number): Promise<void> {
+    const still = [...this.#unsent].filter(([, { movedAt }]) => now - movedAt > this.#lookMs / 2);
+    if (still.length === 0) return;
+    this.#askedAt = now;
+    const tables = await heldBytes();
+    for (const [response, progress] of still) {
+      const held = tables.get((await inodeOf(response.req.socket)) ?? '');
+      const isLess = held !== undefined && progress.held !== undefined && held < progress.held;
+      if (isLess) progress.movedAt = performance.now();
+      progress.held = held;
+    }
   }
 
   /** Cuts clients off while all answers hold too much, but never that of `newest`. */
@@ -119,4 +145,24 @@ function look({ req: { socket } }: ServerResponse, progress: Progress): void {
   if (taken === progress.taken && queued > 0) return;
   progress.taken = taken;
   progress.movedAt = performance.now();
+}
+
+/** In the tables of Linux: `tx_queue`, and the inode of the socket. */
+const CONNECTION = /^ *\d+: \S+ \S+ \S+ (\w+):\S+ \S+ \S+ +\d+ +\d+ (\d+)/gm;
+
+/** What the system holds of each connection, by its inode; empty where it does not tell. */
+async function heldBytes(): Promise<ReadonlyMap<string, number>> {
+  const held = new Map<string, number>();
+  for (const table of ['tcp', 'tcp6']) {
+    const text = await readFile(`/proc/self/net/${table}`, 'latin1').catch(() => '');
+    for (const [, bytes, inode] of text.matchAll(CONNECTION)) {
+      held.set(inode!, Number.parseInt(bytes!, 16));
+    }
+  }
+  return held;
+}
+
+async function inodeOf(socket: Socket): Promise<string | undefined> {
+  const link = await readlink(`/proc/self/fd/${descriptorOf(socket)}`).catch(() => '');
+  return /^socket:\[(\d+)\]$/.exec(link)?.[1];
 }

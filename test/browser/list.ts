@@ -92,6 +92,20 @@ pageTest('days and times are picked, tags suggested after commas', async (page) 
   await page.getByLabel('Created until', { exact: true }).fill('2023-07-01');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.waitForURL(/created_at_before=2023-07-01T23%3A59%3A59\.999999%2B03%3A00/);
+  // a page that is gone back to shows what it filters by, not what was chosen on it
+  await page.goto(FEW);
+  await page.click('text=Add a filter');
+  await page.locator('#f-has_image').selectOption('true');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL(/has_image=true/);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'matches' }).waitFor();
+  assert.is(await page.locator('#f-has_image').inputValue(), '');
+  // what lacks a time stays as it was written, beside what is wrong with it
+  await page.goto(`${LIST}?created_at_after=2023-05-01`);
+  const after = page.locator('#f-created_at_after[aria-invalid=true]');
+  assert.is(await after.inputValue(), '2023-05-01');
+  assert.is.not(await after.getAttribute('type'), 'date');
 });
 
 pageTest('a missing image is replaced by its name', async (page) => {

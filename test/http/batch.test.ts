@@ -74,6 +74,7 @@ test('each question has its answer or its error, in order', async () => {
     'page=1',
     { tags: ['a', 'Muu 2'], tags_all: ['],"created_at":"'], fields: 'tags' },
     { coordinates: { lat: 60 }, format: 'api' },
+    { bbox: ['24.9,60.1,25,60.2'], created_by: ['none', '1,2'], fields: ['id,lat'] },
   ];
   const reply = await send(JSON.stringify(questions));
   assert.is(reply.headers['content-type'], 'application/x-ndjson');
@@ -81,7 +82,7 @@ test('each question has its answer or its error, in order', async () => {
   const lines = linesOf(reply);
   const answers = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   const statuses = answers.map(({ status = 200 }) => status);
-  assert.equal(statuses, [200, 200, 400, 404, 400, 200, 400]);
+  assert.equal(statuses, [200, 200, 400, 404, 400, 200, 400, 200]);
   assert.match(lines[0]!, /^\{"count":3000,"results":\[\{"id":\d+,"status":"\w+"\}\]\}$/);
   const box = { bbox: '24.9,60.1,25,60.2', is_processed: 'false', page: '2', page_size: '3' };
   assert.is(lines[1], await single(box));
@@ -95,6 +96,8 @@ test('each question has its answer or its error, in order', async () => {
   assert.equal(answers[6]!['error'], {
     coordinates: ['Got {"lat":60}. Expected a text, a number, true, false or a list of these.'],
   });
+  const lists = { bbox: '24.9,60.1,25,60.2', created_by: 'none,1,2', fields: 'id,lat' };
+  assert.is(lines[7], await single(lists));
 });
 
 test('each line fails by itself, and blank lines are ignored', async () => {

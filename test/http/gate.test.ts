@@ -232,6 +232,24 @@ test('a client that stops reading is cut off, one that reads slowly is not', asy
   assert.ok(await wasReset(still.socket));
 });
 
+test('a client is not cut off that reads less in that time than frees a third of the buffers', async () => {
+  const answerTimeout = 1.5 * TIMEOUT_MS;
+  const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout });
+  const { socket } = (await startLarge(backlog))();
+  socket.removeAllListeners('data').on('readable', () => {});
+  socket.write(request(LARGE));
+  const began = performance.now();
+  let bytes = 0;
+  const reading = setInterval(() => {
+    bytes += socket.read(32 * 1024)?.length ?? 0;
+  }, 50);
+  await until('it has read for a while', () => bytes > 2 * MIB || socket.destroyed);
+  clearInterval(reading);
+  assert.equal([socket.destroyed, backlog.stalled], [false, 0]);
+  assert.ok(performance.now() - began > 1.9 * answerTimeout, 'it took its time');
+  await until('it is cut off once it stops', () => backlog.stalled === 1);
+});
+
 test('a thread that was blocked itself cuts nobody off for that', async () => {
   const backlog = new Backlog({ maxUnsent: 8 * LARGE, answerTimeout: STILL_MS / 2 });
   const client = (await startLarge(backlog))();

@@ -57,6 +57,8 @@ export function canSetHead(): boolean {
   return response.headersSent;
 }
 
-export function descriptorOf(server: Server): number {
-  return (server as unknown as { readonly _handle: { readonly fd: number } })._handle.fd;
+/** -1 once it is closed. */
+export function descriptorOf(owner: Server | Socket): number {
+  type Owner = { readonly _handle: { readonly fd: number } | null };
+  return (owner as unknown as Owner)._handle?.fd ?? -1;
 }

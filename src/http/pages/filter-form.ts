@@ -44,7 +44,7 @@ export function filters(
   return html`<section class="filters" aria-label="Filters">
 ${set.length > 0 && html`<ul class="chips">${set}</ul>`}
 <details${hasProblem && html` open`}><summary class="button">Add a filter</summary>
-<form id="filters" method="get" action="${path}">
+<form id="filters" method="get" action="${path}" autocomplete="off">
 ${others.map(({ name, value }) => html`<input type="hidden" name="${name}" value="${value}">`)}
 <div class="fields">
 ${fields}

@@ -49,8 +49,8 @@ function forms(
     own(
       name,
       hint,
-      (described) => html`<input id="p-${name}" name="${from}" value="${posted[from] ?? ''}"
-autocomplete="off"${described}>`,
+      (described) => html`<input id="p-${name}" name="${from}"
+value="${posted[from] ?? ''}"${described}>`,
     );
   const image = (described: Html): Html =>
     html`<input id="p-image" name="image" type="file" accept="image/jpeg,image/png"${described}>`;

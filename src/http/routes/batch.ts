@@ -199,6 +199,9 @@ const MAX_VALUES = 100_000;
 /** Not `format`: answers have one. */
 const KNOWN = new Set(POINTS_PARAMETERS.map(({ name }) => name).filter((one) => one !== 'format'));
 
+/** Parameters in whose lists a backslash stands before a comma that belongs to a value. */
+const TEXT_LISTS = new Set(['status', 'tags', 'tags_all']);
+
 /** Reads one question of a batch. Throws an HttpError where it is none. */
 type ReadQuestion = () => readonly Pair[];
 
@@ -234,7 +237,8 @@ function pairsOf(question: unknown): Pair[] {
     if (value === null || !KNOWN.has(name)) continue;
     if (isPlain(value)) pairs.push({ name, value: String(value) });
     else if (Array.isArray(value) && value.every(isPlain)) {
-      pairs.push({ name, value: joinList(value.map(String)) });
+      const texts = value.map(String);
+      pairs.push({ name, value: TEXT_LISTS.has(name) ? joinList(texts) : texts.join() });
     } else {
       const text = `Got ${show(value)}. Expected a text, a number, true, false or a list of these.`;
       problems.push([name, [text]]);

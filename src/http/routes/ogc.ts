@@ -1,3 +1,4 @@
+import { renderedLength } from '../../formats/record-layout.js';
 import { boxAround } from '../../index/blocks.js';
 import { PageRoom } from '../../index/record-page.js';
 import { formatUtc } from '../../model/timestamp.js';
@@ -8,10 +9,10 @@ import { matchBeside, type ReadAddress, type Served } from '../answer/question.j
 import { GEOJSON, ITEMS_FORMATS } from '../formats/features.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
-  fittingIn,
   type Link,
   type Page,
   type PageLinks,
+  type PageRecords,
   pointRecords,
   selfLink,
 } from '../formats/representation.js';
@@ -186,7 +187,7 @@ function itemsAddress({ zone, maxPageBytes }: ViewContext): ReadAddress<ItemsQue
       let page = take(query.limit);
       // a page begins behind an id: a shorter one neither skips nor repeats
       if (page.records.size > maxPageBytes) {
-        page = take(Math.max(1, fittingIn(maxPageBytes, page.records)));
+        page = take(Math.max(1, leading(maxPageBytes, page.records)));
       }
       const { count, records, next } = page;
       const links = (): PageLinks => ({
@@ -201,6 +202,16 @@ function itemsAddress({ zone, maxPageBytes }: ViewContext): ReadAddress<ItemsQue
       };
     },
   };
+}
+
+/** How many records, from the first on, have at most so many bytes as JSON with commas between. */
+function leading(limit: number, records: PageRecords): number {
+  let fitting = 0;
+  for (let left = limit + 1; fitting < records.count; fitting++) {
+    left -= renderedLength(records.stored(fitting)) + 1;
+    if (left < 0) break;
+  }
+  return fitting;
 }
 
 /** Each parameter once, at its last place: some clients add their own to every link. */
