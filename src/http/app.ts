@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import {
   type FastifyContextConfig,
   type FastifyInstance,
@@ -127,9 +128,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     if (waiting === undefined) done();
     else waiting.then(() => done(), done);
   });
-  app.addHook('onSend', (request, reply, _payload, done) => {
-    // on the next tick Fastify has ended the response
-    process.nextTick(() => context.note(reply.raw));
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const note = (): void => context.note(reply.raw);
+    // on the next tick Fastify has ended the response, or pipes a stream, which waits for the client
+    process.nextTick(note);
+    if (payload instanceof Readable) payload.on('pause', note);
     addCommonHeaders(request, reply, context);
     const { observe = observeOther } = request.routeOptions.config ?? {};
     observe(reply.statusCode, 'none', (performance.now() - request.startedAt) / 1000);

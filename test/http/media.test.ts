@@ -2,7 +2,8 @@ import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
-import { assert, makeFolder, refusal, test } from '../support/uvu.js';
+import { dial } from '../support/sockets.js';
+import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
 const home = makeFolder();
 const media = join(home, 'media');
@@ -51,6 +52,17 @@ test('an image has headers that make it immutable and run no scripts', async () 
     'content-type': 'image/jpeg',
     'last-modified': WRITTEN.toUTCString(),
     'x-content-type-options': 'nosniff',
+  });
+});
+
+test('a client that takes nothing of images is cut off as of any answer', async () => {
+  put('map_data_points/8/large.jpg', Buffer.alloc(24 * 1024 * 1024));
+  const own = await startOwnService(['--media', media, '--answer-timeout', '1s']);
+  const { socket } = dial(own.port);
+  socket.pause().write('GET /media/map_data_points/8/large.jpg HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until('it is cut off', async () => {
+    const { text } = await own.get('/metrics');
+    return text.includes('waypost_clients_cut_off_total{reason="stalled"} 1');
   });
 });
 
