@@ -1,6 +1,6 @@
 import { openLoop } from './generators/open.js';
 import { BUSY_CORES, type HttpResult, type Load, meanOf, type Round } from './generators/types.js';
-import { fullLoop, hasWrk } from './generators/wrk.js';
+import { fullLoop, hasWrk, warmUp } from './generators/wrk.js';
 import { surveyPlaces } from './places.js';
 import { MANY_REQUESTS, requestPaths, SCENARIOS, type Scenario, scenarioOf } from './scenarios.js';
 import { nativeFile, SEED } from './support/data.js';
@@ -48,7 +48,7 @@ const command = benchCommand('http', 'Loads a server of the interface over HTTP 
     '--warmup <number>',
     'seconds before the first round that do not count',
     positiveNumber,
-    3,
+    1,
   )
   .option('--requests <number>', 'different requests of a scenario', positive, MANY_REQUESTS)
   .option('--batch <number>', 'beside each scenario the same, so many in a request', positive)
@@ -83,6 +83,9 @@ async function benchHttp(options: Options): Promise<HttpResult[]> {
   const results = chosen.flatMap(({ name }) =>
     variants.map(({ suffix }) => ({ scenario: name + suffix, rounds: [] as Round[] })),
   );
+  for (const { base, paths } of variants.filter((one) => one.batch === 1)) {
+    await warmUp(base, paths.get(chosen[0]!)!, smoke);
+  }
   for (let round = 0; round < rounds; round++) {
     for (const [i, result] of results.entries()) {
       const { base, pid, paths, batch: size } = variants[i % variants.length]!;

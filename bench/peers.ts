@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { meanOf, type Round } from './generators/types.js';
-import { fullLoop, hasWrk, WARMUP_SECONDS } from './generators/wrk.js';
+import { fullLoop, hasWrk, warmUp } from './generators/wrk.js';
 import { checkAnswers } from './peers/check.js';
 import { PEERS, type Peer, startPeer, TITLES } from './peers/start.js';
 import { Skipped } from './peers/types.js';
@@ -52,11 +52,10 @@ async function benchPeers(options: Options): Promise<PeerResults> {
   const folder = temporaryFolder('peers');
   const file = await nativeFile(options.points);
   const service = await startService(file);
-  const own = { isCeiling: false, isStore: false };
-  const running: Peer[] = [{ name: OURS, url: service.url, pids: [service.pid], ...own }];
+  const running: Peer[] = [{ name: OURS, url: service.url, pids: [service.pid], isCeiling: false }];
   const skipped: Record<string, string> = {};
   const alone = await startService(file, ['--workers', '1']);
-  running.push({ name: ALONE, url: alone.url, pids: [alone.pid], ...own });
+  running.push({ name: ALONE, url: alone.url, pids: [alone.pid], isCeiling: false });
   const places = await surveyPlaces(service.url, 1000, SEED);
   await keepBodies(folder, service.url, places);
   for (const kind of options.peers ?? PEERS) {
@@ -100,6 +99,11 @@ async function takeTurns(
   options: Options,
 ): Promise<PeerResult[]> {
   const { rounds, seconds } = options;
+  const [boxes, circles] = ['small-box', 'nearby'].map((name) =>
+    requestPaths(scenarioOf(name), places, MANY_REQUESTS, SEED + 1),
+  );
+  const both = boxes!.flatMap((box, i) => [box, circles![i]!]);
+  for (const { url } of peers) await warmUp(url, both, options.smoke);
   const taken = new Map<string, Map<Peer, Round[]>>();
   for (const name of SCENARIOS) {
     const paths = requestPaths(scenarioOf(name), places, MANY_REQUESTS, SEED);
@@ -111,9 +115,8 @@ async function takeTurns(
     taken.set(name, turns);
     for (let round = 0; round < rounds; round++) {
       for (const peer of fitting) {
-        const isWarm = round > 0 || options.smoke;
-        const warmupSeconds = isWarm ? 0 : peer.isStore ? 1 : WARMUP_SECONDS;
-        const load = { base: peer.url, paths, connections, seconds, warmupSeconds, pid: peer.pids };
+        const own = { base: peer.url, warmupSeconds: 0, pid: peer.pids };
+        const load = { ...own, paths, connections, seconds };
         turns.get(peer)!.push(await fullLoop(load));
         await untilIdle(peer.pids);
       }

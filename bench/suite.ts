@@ -46,12 +46,12 @@ const SCALE = ['--beside', '10000000', '--scenarios', 'small-box,nearby,tiles'];
  * name: otherwise they would keep the others from being done within {@link MINUTES}.
  */
 const STEPS: readonly Step[] = [
-  step('peers', 280, 280),
+  step('peers', 220, 220),
   step('load', 120, 300, '--large'),
   step('reload', 40, 40),
   step('post', 95, 95),
   step('export', 65, 65),
-  { ...step('http', 100, 100), args: ['--batch', '100'] },
+  { ...step('http', 80, 80), args: ['--batch', '100'] },
   { ...step('http', 0, 30), part: 'open', args: ['--rate', '1000'] },
   step('tiles', 0, 900, '--large'),
   step('query', 0, 300, '--large'),

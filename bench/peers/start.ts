@@ -24,8 +24,6 @@ export interface Peer {
   readonly pids: readonly number[];
   /** Sends ready bytes and searches nothing: a bound for what searches. */
   readonly isCeiling: boolean;
-  /** Whether its time is that of a database, which has no code to compile. */
-  readonly isStore: boolean;
 }
 
 /**
@@ -45,6 +43,5 @@ export async function startPeer(kind: string, folder: string, ndjson: string): P
     url: server.url,
     pids: [server.pid, ...(backend === undefined ? [] : [backend.pid])],
     isCeiling,
-    isStore: !isCeiling,
   };
 }

@@ -194,6 +194,8 @@ function createHttpServer(
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);
     if (response === undefined) socket.destroy();
+    // the backlog sees whether a client takes what is there
+    else if (response.writableLength > 0) return;
     // a client that waits for an answer, such as to a long reload, has not gone
     else if (response.headersSent || !response.req.complete) socket.resetAndDestroy();
   });

@@ -1,4 +1,4 @@
-import { readFile, readlink } from 'node:fs/promises';
+import { open, readlink } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { descriptorOf, queuedBytes } from './answer/node-internals.js';
@@ -106,8 +106,9 @@ export class Backlog {
     const tables = await heldBytes();
     for (const [response, progress] of still) {
       const held = tables.get((await inodeOf(response.req.socket)) ?? '');
-      const isLess = held !== undefined && progress.held !== undefined && held < progress.held;
-      if (isLess) progress.movedAt = performance.now();
+      // a connection may be missing in a table that changes while it is read
+      if (held === undefined) continue;
+      if (progress.held !== undefined && held < progress.held) progress.movedAt = performance.now();
       progress.held = held;
     }
   }
@@ -145,18 +146,21 @@ function look({ req: { socket } }: ServerResponse, progress: Progress): void {
   if (taken === progress.taken && queued > 0) return;
   progress.taken = taken;
   progress.movedAt = performance.now();
+  progress.held = undefined;
 }
 
 /** In the tables of Linux: `tx_queue`, and the inode of the socket. */
-const CONNECTION = /^ *\d+: \S+ \S+ \S+ (\w+):\S+ \S+ \S+ +\d+ +\d+ (\d+)/gm;
+const CONNECTION = /^ *\d+: \S+ \S+ \S+ (\w+):\S+ \S+ \S+ +\d+ +\d+ (\d+)/;
 
 /** What the system holds of each connection, by its inode; empty where it does not tell. */
 async function heldBytes(): Promise<ReadonlyMap<string, number>> {
   const held = new Map<string, number>();
   for (const table of ['tcp', 'tcp6']) {
-    const text = await readFile(`/proc/self/net/${table}`, 'latin1').catch(() => '');
-    for (const [, bytes, inode] of text.matchAll(CONNECTION)) {
-      held.set(inode!, Number.parseInt(bytes!, 16));
+    const file = await open(`/proc/self/net/${table}`).catch(() => undefined);
+    // line by line: the tables have all connections of the machine
+    for await (const line of file?.readLines() ?? []) {
+      const [, bytes, inode] = CONNECTION.exec(line) ?? [];
+      if (inode !== undefined) held.set(inode, Number.parseInt(bytes!, 16));
     }
   }
   return held;

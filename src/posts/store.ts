@@ -126,7 +126,9 @@ export class Store {
     try {
       return this.#db!.find(key);
     } catch (error) {
-      throw storeError(error);
+      const found = storeError(error);
+      this.#doubt ??= found.message;
+      throw found;
     }
   }
 

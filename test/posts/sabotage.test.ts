@@ -219,6 +219,22 @@ test('refuses a journal with damage at rest, and says what is damaged', async ()
   assert.match(thrownBy(StoreError, open).message, /no journal of this service: no such table/);
 });
 
+test('writes a row anew that went bad unseen, once its key was asked for', async () => {
+  const { path, open } = makeStore();
+  const store = open();
+  store.append([newPost(1, '- key-1')]);
+  spawnSync('cp', ['-p', path, `${path}.ref`]);
+  const bytes = fs.readFileSync(path);
+  bytes[bytes.indexOf('Valo')] = 0x78;
+  fs.writeFileSync(path, bytes);
+  spawnSync('touch', ['-r', `${path}.ref`, path]);
+  // drops what SQLite has in memory
+  store.look();
+  assert.match(thrownBy(StoreError, () => store.find('- key-1')).message, /the CRC of post 1/);
+  store.look();
+  assert.equal(store.find('- key-1')?.key, keyOf('- key-1'));
+});
+
 function isFailing(error: Error): boolean {
   return error instanceof StoreError && error.fault === 'failing';
 }

@@ -123,15 +123,19 @@ function sniffObject(text: Uint8Array): SnapshotFormat {
     ? FEATURE_COLLECTION.test(Buffer.from(text).toString('latin1'))
     : list === 'features' || members['type'] === 'FeatureCollection';
   if (isCollection) return 'geojson';
-  if (line.state === 'open' && isCutShort(text)) return 'ndjson';
+  if (isOpen && isCutShort(text)) return 'ndjson';
   if (line.state === 'open' || list === 'results') return 'json';
   return line.state === 'complete' && isNoRecord(text, Object.keys(members)) ? 'json' : 'ndjson';
 }
 
-/** Whether a first line that is open is no part of a document: where it ends no object may begin. */
+/** Enough for the last character of a line, with some white space behind it. */
+const LINE_END_BYTES = 256;
+
+/** Whether a first line that is open ends where no object may begin, and the next one begins so. */
 function isCutShort(text: Uint8Array): boolean {
   const line = firstLine(text);
-  const isEnd = /[^[{:,\s]\s*$/.test(Buffer.from(line.subarray(-SHOWN_BYTES)).toString('latin1'));
+  const end = Buffer.from(line.subarray(-LINE_END_BYTES)).toString('latin1');
+  const isEnd = /[^[{:,\s]\s*$/.test(end);
   return isEnd && trimStart(text.subarray(line.length))[0] === 0x7b;
 }
 

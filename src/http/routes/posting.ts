@@ -164,8 +164,9 @@ function requestOf(
     return post;
   }
   if (keyName === undefined && !page) return post;
+  const { lat, lon, comment, tags } = draft;
   // what the body says, however it is written down
-  const said = hash('sha256', JSON.stringify([...Object.values(draft), upload?.sha256]));
+  const said = hash('sha256', JSON.stringify([lat, lon, comment, tags, upload?.sha256]));
   // a form without a key counts once for its fields, sender and page; its name has two blanks, and
   // that of a key one
   const name = keyName ?? `- form ${hash('sha256', JSON.stringify([address, user, page]) + said)}`;

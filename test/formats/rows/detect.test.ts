@@ -35,6 +35,7 @@ test('a first line that is a whole or broken object means NDJSON, else it is a d
     json: [
       ...[`{"results":[${POINT}]}\n`, '{\n"id": 1\n}', `{"count":1,\n"results":[${POINT}]}`],
       ...['{"count":1,"results":', '[]', '\ufeff\n[\n1', `{"a":[1,\n${POINT}`, `{"a":\n${POINT}`],
+      `{"results":[${POINT}\n${POINT}\n]}`,
       `{"results":[{"comment":"${long}${long}"}]}`,
       // a problem of RFC 9457, whose status is no note's
       ...['{"detail":"Not found."}\n', '{"error":{"id":5}}', '{"title":"Not Found","status":404}'],
