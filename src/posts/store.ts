@@ -126,9 +126,7 @@ export class Store {
     try {
       return this.#db!.find(key);
     } catch (error) {
-      const found = storeError(error);
-      this.#doubt ??= found.message;
-      throw found;
+      throw this.#undo(this.#db!, storeError(error));
     }
   }
 
@@ -219,7 +217,7 @@ export class Store {
     return true;
   }
 
-  /** Rolls a transaction back that failed with an error, and returns the error. */
+  /** Rolls back the transaction, if any, in which an error came, and returns the error. */
   #undo(db: Database, error: StoreError): StoreError {
     if (!isUndone(error)) this.#doubt ??= `a transaction failed: ${error.message}`;
     try {

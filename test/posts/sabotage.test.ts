@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import Sqlite from 'libsql';
 import { Random } from '../../src/cli/generate/random.js';
 import { StoreError } from '../../src/posts/journal.js';
 import { Store } from '../../src/posts/store.js';
@@ -212,10 +211,7 @@ test('refuses a journal with damage at rest, and says what is damaged', async ()
       assert.match(message, reason);
     }
   }
-  const other = new Sqlite(`${path}.x`);
-  other.exec('CREATE TABLE other (id INTEGER)');
-  other.close();
-  fs.renameSync(`${path}.x`, path);
+  ACCIDENTS['replaced by another database']!(path, path);
   assert.match(thrownBy(StoreError, open).message, /no journal of this service: no such table/);
 });
 
