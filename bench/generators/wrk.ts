@@ -61,7 +61,7 @@ export function fullLoop(load: Load): Promise<Round> {
  * Seconds of full load until a service is as fast as it will be: V8 compiles what is used while it
  * answers, and in the first six the requests a second of a small box grow from 9,000 to 24,000.
  */
-export const WARMUP_SECONDS = 6;
+const WARMUP_SECONDS = 6;
 
 /** Loads a service until its code is compiled; a smoke test measures nothing. */
 export async function warmUp(

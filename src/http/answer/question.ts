@@ -5,13 +5,7 @@ import type { Budget } from '../../model/budget.js';
 import type { Filters, QueryWork } from '../../model/query.js';
 import { matchDelta } from '../../query/delta-match.js';
 import type { Generation, GenerationParts, State } from '../../reload/current.js';
-import {
-  type BodyMemory,
-  type Format,
-  fittingIn,
-  type Page,
-  type PageRecords,
-} from '../formats/representation.js';
+import type { BodyMemory, Format, Page, PageRecords } from '../formats/representation.js';
 import type { Subject } from '../pages/site.js';
 import { POST_TYPES } from '../request/body.js';
 import { HttpError } from '../request/http-error.js';
@@ -229,7 +223,8 @@ export function createMake<Wanted>(settings: MakeSettings, view: View<Wanted>): 
 /** The error of a page whose records have more bytes than `limit`. */
 export function pageTooLarge(records: PageRecords, limit: number): HttpError {
   const { count, size } = records;
-  const fitting = fittingIn(limit, records);
+  // with a comma between each two
+  const fitting = Math.floor((limit + 1) / (records.longest() + 1));
   const whole = `The ${count} records of this page have ${size} bytes with all their fields`;
   const wanted = `Expected a smaller page_size: any ${fitting} of these records fit.`;
   const text = `${whole}, and a page may have ${limit}. ${wanted} Example: page_size=${fitting}`;

@@ -202,11 +202,6 @@ export function pointRecords(
   };
 }
 
-/** How many records of a page surely fit into so many bytes; a comma stands between two. */
-export function fittingIn(limit: number, records: PageRecords): number {
-  return Math.floor((limit + 1) / (records.longest() + 1));
-}
-
 /** Records that are no points, as JSON. */
 export function jsonRecords(texts: readonly string[]): PageRecords {
   const bytes = Buffer.from(texts.join());

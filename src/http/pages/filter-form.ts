@@ -102,7 +102,7 @@ function parameterField(
   const control = (described: Html): Html =>
     choices === undefined
       ? html`<input id="f-${name}" name="${name}" value="${value}" placeholder="${example}"
-autocomplete="off" spellcheck="false"${isTime && html` data-time`}${offer}${described}>`
+spellcheck="false"${isTime && html` data-time`}${offer}${described}>`
       : html`<select id="f-${name}" name="${name}"${described}>${options(choices, value)}</select>`;
   const query = `${name}=${encodeURIComponent(example)}`;
   const link = html`<a href="${path}?${query}">Example</a>`;
