@@ -7,7 +7,7 @@ import { surveyPlaces } from './places.js';
 import { dealer, MANY_REQUESTS, requestPaths, scenarioOf } from './scenarios.js';
 import { CACHE, nativeFile, ndjsonFile, SEED } from './support/data.js';
 import { p99 } from './support/histogram.js';
-import { memoryOf } from './support/proc.js';
+import { ahead, memoryOf } from './support/proc.js';
 import {
   type BenchOptions,
   benchCommand,
@@ -67,7 +67,7 @@ async function benchReload(options: Options): Promise<ReloadResults> {
   const load = (more: Partial<OpenLoad>): Promise<OpenRound> => {
     const own = { paths: deal(paths.length / 10), warmupSeconds: 0 };
     const base = { base: server.url, connections, rate, seconds, pid: server.pid };
-    return openLoop({ ...base, ...own, ...more });
+    return ahead(() => openLoop({ ...base, ...own, ...more }));
   };
   await warmUp(server.url, paths, smoke);
   const quiet: OpenRound[] = [];
