@@ -53,7 +53,9 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
   const root = hasPattern ? dirname(path) : path;
   const fits = hasPattern ? matcherOf(pattern) : () => true;
-  const own = journal === undefined ? undefined : await nameIn(root, journal);
+  const isFolder = (await stateIfAny(root))?.kind === 'folder';
+  const folder = isFolder ? root : dirname(root);
+  const own = journal === undefined ? undefined : await nameIn(folder, journal);
   const matches = (name: string): boolean =>
     isSnapshotName(name) && fits(name) && !belongsTo(own, name);
 

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
+import { openLocalSource } from '../../../src/reload/source/local.js';
 import { watchPaths } from '../../../src/reload/source/watch.js';
 import { closeLater } from '../../support/folder.js';
 import { replaceFile, switchLink } from '../../support/marked.js';
@@ -148,6 +149,22 @@ test('a watch of a folder hears of the names that count', async () => {
   const heard = await watch.hears('the last of them', () => {
     for (const name of ['b', 'c', 'a']) fs.mkdirSync(join(folder, name));
   });
+  assert.is(heard, 1);
+});
+
+test('a watch of a file passes over the journal beside it, whatever its name', async () => {
+  const folder = makeFolder();
+  const [path, journal] = [join(folder, 'points'), join(folder, 'notes.db')];
+  fs.writeFileSync(path, 'one');
+  const options = { mode: 'events', pollMs: NEVER_MS, safetyMs: NEVER_MS } as const;
+  const source = await openLocalSource({ path, journal, ...options }, silent);
+  let heard = 0;
+  closeLater(source.watch(() => heard++));
+  await until('it watches', () => heard > 0);
+  heard = 0;
+  // events come in order
+  for (const name of ['notes.db', 'notes.db-journal', 'a']) fs.mkdirSync(join(folder, name));
+  await until('the last of them is heard of', () => heard > 0);
   assert.is(heard, 1);
 });
 
