@@ -242,7 +242,7 @@ journal
   .command('prune')
   .description('remove posts of a database that are a day old and that all snapshots have')
   .argument('<address>', 'address of the database, postgres://…')
-  .option('--through <number>', 'keep sequences behind this one', ANY)
+  .option('--through <number>', 'keep sequences behind this one; or give --older-than', ANY)
   .option('--older-than <time>', 'keep younger ones, such as 12h or 7d', age)
   .action(async (address: string, options: { through?: number; olderThan?: number }) => {
     if (Object.keys(options).length === 0) {

@@ -107,6 +107,7 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
       content,
     );
   }
+  assert.throws(() => readTokenFile('/no/tokens'), /tokens: cannot be read: there is no such file/);
   const cut = file('tokens.json', '{"secret-token": 5');
   const line = await refusalLine(startOwnService(['--tokens', cut]));
   assert.ok(line.includes(`${cut}: `) && !line.includes('secret'), line);

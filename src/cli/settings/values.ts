@@ -82,7 +82,7 @@ export function wholeNumber(least: number, most: number, word?: string): (text: 
 /** Bytes of a size such as `512KiB`, `64MiB`, `2GiB`, or plain bytes. Throws an InputError. */
 export function byteSize(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,12})(KiB|MiB|GiB)?$/.exec(text) ?? [];
-  if (digits === undefined) throw new InputError('expected a size such as 64MiB, or 0');
+  if (digits === undefined) throw new InputError('expected a size such as 64MiB, or bytes alone');
   return Number(digits) * 1024 ** ['', 'KiB', 'MiB', 'GiB'].indexOf(unit);
 }
 

@@ -8,6 +8,7 @@ import {
   marksOf,
   OWNER_ONLY,
   replacedFile,
+  unreadable,
   unwritable,
   writeAll,
   writeAtomically,
@@ -149,8 +150,8 @@ function readTokens(path: string): readonly unknown[] {
     parsed = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
     // a syntax error quotes the text, which is secret
-    const reason = error instanceof SyntaxError ? 'it is no JSON' : (error as Error).message;
-    throw new InputError(`${path}: cannot read the tokens: ${reason}.`);
+    if (error instanceof SyntaxError) throw new InputError(`${path}: it is no JSON.`);
+    throw unreadable(path, error);
   }
   const tokens = isObject(parsed) ? parsed['tokens'] : undefined;
   if (Array.isArray(tokens)) return tokens;
