@@ -41,7 +41,9 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const { maxInvalid, timeZone, notifications } = request;
   if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
-  const digestWith = (snapshot: string): string => hash('sha256', snapshot + JSON.stringify(extra));
+  // the zone tells what times without an offset are, those of filters in addresses, too
+  const beside = JSON.stringify([extra, timeZone]);
+  const digestWith = (snapshot: string): string => hash('sha256', snapshot + beside);
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
   if (unless !== undefined && isServed(await contentDigest(path, isServed))) return 'unchanged';
   const threads = inParallel ? availableParallelism() : 1;

@@ -84,6 +84,23 @@ test('serve reads a snapshot by its time zone', async () => {
   assert.equal(timesOf(results as never), IN_HELSINKI);
 });
 
+test('another zone is another state, also where only addresses have times without an offset', async () => {
+  const packed = join(folder, 'zoned.waypost');
+  await packSnapshot(csv, packed, { print: () => {} });
+  const states: (string | undefined)[] = [];
+  const counts: number[] = [];
+  for (const zone of ['UTC', HELSINKI, 'UTC']) {
+    const flags = ['--snapshot', packed, '--time-zone', zone, '--journal', 'none'];
+    const service = await startOwnService(flags);
+    const answer = await service.get(`${LIST}?created_at_after=2023-05-01T17:00:00`);
+    states.push(answer.headers['waypost-snapshot'] as string);
+    counts.push(answer.json<Envelope>().count);
+  }
+  assert.equal(counts, [0, 1, 0]);
+  assert.is(states[0], states[2]);
+  assert.is.not(states[0], states[1]);
+});
+
 test('an unknown time zone is refused by each command', async () => {
   const output = join(folder, 'out.waypost');
   for (const args of [

@@ -254,6 +254,9 @@ test('a bad or unknown parameter is an error', async () => {
   assert.is((await app.get(`${COLLECTION}?datetime=..`)).status, 400);
   assert.is((await app.get(`${ITEMS}/1?bbox=1,2,3,4`)).status, 400);
   assert.is((await app.get(`${OGC}collections/others`)).status, 404);
+  for (const query of ['x=1', 'f=openapi30']) {
+    assert.is((await app.get(`${OGC}api?${query}`)).status, 400, query);
+  }
 });
 
 test.run();

@@ -3,7 +3,13 @@ import { readAsset } from '../../model/quote.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
-import { type Address, optionsOf, type ReadAddress, type View } from '../answer/question.js';
+import {
+  type Address,
+  type Asked,
+  optionsOf,
+  type ReadAddress,
+  type View,
+} from '../answer/question.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
   ALLOW_POINTS,
@@ -13,6 +19,7 @@ import {
   ROOT_PATH,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
+import { refuseOthers } from '../request/list-parameters.js';
 import { pathOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
 import { batchView } from './batch.js';
@@ -77,7 +84,8 @@ export function openapiAddresses(): readonly ReadAddress<undefined>[] {
       return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);
     },
   };
-  return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
+  const read = ({ pairs }: Asked): undefined => void refuseOthers(pairs, openapi.parameters);
+  return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH, read }];
 }
 
 /** Adds the routes of a resource, and the redirect to an address that ends with a slash. */
