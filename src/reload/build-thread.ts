@@ -1,8 +1,10 @@
 import { hash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
+import { marksOf } from '../formats/system-files.js';
 import { buildDataset } from '../index/build-dataset.js';
 import { type Notification, packUnseen } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
@@ -37,7 +39,7 @@ export async function run(...[request, onProgress]: Parameters<Run>): Promise<Bu
 }
 
 async function build(request: BuildRequest, onProgress: Progress): Promise<BuildReply> {
-  const { path, name, checksum, unless, isFirst: inParallel = false } = request;
+  const { path, name, marks, checksum, unless, isFirst: inParallel = false } = request;
   const { maxInvalid, timeZone, notifications } = request;
   if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
@@ -50,6 +52,11 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const options = { maxInvalid, timeZone, threads, onProgress };
   const reader = await openSnapshot(path, options);
   try {
+    // the checksum and the rest were read by name: from here on the reader has the file itself
+    const now = statSync(path, { throwIfNoEntry: false });
+    if (marks !== undefined && (now && marksOf(now)) !== marks) {
+      throw new InputError(`${path}: it changed while it was read`);
+    }
     const built = await buildDataset(reader, { inParallel });
     const { notifications: own, ...report } = built.report;
     const digest = digestWith(report.digest);

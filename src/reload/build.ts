@@ -8,7 +8,8 @@ interface BuildTask {
   readonly path: string;
   /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;
-  /** The text of the checksum file, where there is one. */
+  /** As `Opened` has them. */
+  readonly marks?: string | undefined;
   readonly checksum?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */
   readonly unless?: string | undefined;

@@ -154,8 +154,9 @@ export class HeldBack extends InputError {}
 
 /** Throws where a snapshot lost more than the share `maxShrink` of the points that are served. */
 export function requireSize(path: string, count: number, served: number, maxShrink: number): void {
-  if (count >= served * (1 - maxShrink)) return;
+  const percent = Math.round(maxShrink * 100);
+  if ((served - count) * 100 <= served * percent) return;
   const loss = `it has ${count} points where ${served} are served`;
-  const most = `a loss of more than ${maxShrink * 100} %`;
+  const most = `a loss of more than ${percent} %`;
   throw new HeldBack(`${path}: ${loss}, ${most}; a reload that accepts it takes it all the same`);
 }

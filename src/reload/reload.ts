@@ -234,7 +234,8 @@ export class Reloader {
       const isFirst = current.isEmpty;
       const isNew = isFirst || this.#isRenewing;
       const unless = isNew ? undefined : current.generation.parts.digest;
-      const task = { path: opened.path, name: path, checksum: opened.checksum, unless, isFirst };
+      const { path: file, marks, checksum } = opened;
+      const task = { path: file, name: path, marks, checksum, unless, isFirst };
       const result = await build(task, tell);
       // a file that another was renamed over was read whole
       if ((await state()) === 'written') throw OVERTAKEN;

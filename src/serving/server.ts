@@ -164,12 +164,13 @@ async function checkMedia(media: string | undefined, logger: Logger): Promise<vo
 }
 
 async function openSource(settings: ServeSettings, logger: Logger): Promise<Source> {
-  const { snapshot, notifications: companion, journal, watch: mode, downloads } = settings;
+  const { snapshot, notifications: companion, tokens, journal, watch: mode, downloads } = settings;
   const when = { companion, mode, pollMs: settings.pollInterval };
   const isFile = journal !== undefined && journal !== 'none' && !isDatabaseAddress(journal);
   const own = isFile ? journal : undefined;
-  if (!isAddress(snapshot))
-    return openLocalSource({ path: snapshot, journal: own, ...when }, logger);
+  if (!isAddress(snapshot)) {
+    return openLocalSource({ path: snapshot, journal: own, tokens, ...when }, logger);
+  }
   const beside = own === undefined ? tmpdir() : dirname(own);
   return openAddressSource({ address: snapshot, folder: downloads ?? beside, ...when });
 }

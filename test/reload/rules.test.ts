@@ -34,6 +34,24 @@ test('a page of the interface is not served for the whole list', async () => {
   assert.equal([served(), current.stale], [[2, countOf(2)], undefined]);
 });
 
+test('a file that takes the place of another before that is opened has to settle, too', async () => {
+  const path = makeFile(markedLines(1));
+  let isSwapped = true;
+  const { look, outcomes, served } = await startReloading({
+    path,
+    async build(real, ...task) {
+      if (!isSwapped) replaceFile(path, markedLines(3));
+      isSwapped = true;
+      return real(...task);
+    },
+  });
+  isSwapped = false;
+  replaceFile(path, markedLines(2));
+  await look();
+  assert.equal(outcomes, ['loaded', 'abandoned', 'loaded']);
+  assert.equal(served(), [3, countOf(3)]);
+});
+
 test('a checksum file beside a snapshot is checked before it is served', async () => {
   for (const isFolder of [false, true]) {
     const folder = makeFolder();

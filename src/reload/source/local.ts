@@ -21,8 +21,9 @@ export interface LocalOptions extends WatchOptions {
   readonly path: string;
   /** A file that is read with every snapshot. */
   readonly companion?: string | undefined;
-  /** The journal, which is no snapshot, but may be in the folder under any name. */
+  /** Files that are no snapshots, but may be in the folder under any name. */
   readonly journal?: string | undefined;
+  readonly tokens?: string | undefined;
 }
 
 /** A file as it was when looked at; symbolic links are followed. */
@@ -47,7 +48,7 @@ const ABSENT: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'E
 const LOOKS_AT_ONCE = 64;
 
 export async function openLocalSource(options: LocalOptions, logger: Logger): Promise<Source> {
-  const { path, companion, journal } = options;
+  const { path, companion, journal, tokens } = options;
   const pattern = basename(path);
   // a file may have such a name
   const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
@@ -55,9 +56,11 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const fits = hasPattern ? matcherOf(pattern) : () => true;
   const isFolder = (await stateIfAny(root))?.kind === 'folder';
   const folder = isFolder ? root : dirname(root);
-  const own = journal === undefined ? undefined : await nameIn(folder, journal);
+  const [own, ...others] = await Promise.all(
+    [journal, tokens, companion].map((one) => one && nameIn(folder, one)),
+  );
   const matches = (name: string): boolean =>
-    isSnapshotName(name) && fits(name) && !belongsTo(own, name);
+    isSnapshotName(name) && fits(name) && !belongsTo(own, name) && !others.includes(name);
 
   return {
     name: path,
@@ -79,6 +82,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       const text = checksum && startOf(createReadStream(besideOf(path)));
       return {
         path,
+        marks: file.identity,
         checksum: await text?.catch((error) => {
           throw unreadable(besideOf(path), error);
         }),

@@ -61,6 +61,8 @@ export interface Candidate {
 /** A candidate as a local file. */
 export interface Opened {
   readonly path: string;
+  /** {@link marksOf} the file as it was listed; absent of a copy, which nobody else writes. */
+  readonly marks?: string;
   /** The text of the checksum file, where there is one. */
   readonly checksum?: string | undefined;
   /** What became of the file since it was listed. A `replaced` one was still read whole. */

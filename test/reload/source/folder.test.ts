@@ -1,16 +1,25 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
-import { changeOf, openLocalSource, stateIfAny } from '../../../src/reload/source/local.js';
+import {
+  changeOf,
+  type LocalOptions,
+  openLocalSource,
+  stateIfAny,
+} from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { writeAged } from '../../support/folder.js';
 import { replaceFile } from '../../support/marked.js';
 import { assert, failure, makeFile, makeFolder, refusal, test } from '../../support/uvu.js';
 
 /** A source that is told of nothing. */
-function sourceOf(path: string, journal?: string): Promise<Source> {
+function sourceOf(
+  path: string,
+  journal?: string,
+  others?: Pick<LocalOptions, 'tokens' | 'companion'>,
+): Promise<Source> {
   const silent = pino({ level: 'silent' });
-  return openLocalSource({ path, companion: undefined, journal, mode: 'off', pollMs: 0 }, silent);
+  return openLocalSource({ path, journal, ...others, mode: 'off', pollMs: 0 }, silent);
 }
 
 async function namesOf(source: Source): Promise<string[]> {
@@ -65,6 +74,9 @@ test('the journal and the files beside it are no snapshots, whatever its name', 
   } finally {
     fs.rmSync(outside);
   }
+  const own = { tokens: join(folder, 'notes.dbx'), companion: join(folder, 'other.db') };
+  const names = await namesOf(await sourceOf(folder, join(folder, 'notes.db'), own));
+  assert.equal(names, ['other.db-journal', 'notes.db.gz']);
   const elsewhere = await sourceOf(folder, join(folder, '..', 'notes.db'));
   assert.is((await namesOf(elsewhere)).length, others.length + beside.length);
 });
