@@ -1,6 +1,3 @@
-import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
-import type { ReadableStream } from 'node:stream/web';
 import {
   BlockBuilder,
   type ColumnBlock,
@@ -84,8 +81,7 @@ async function readService(
       headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     });
     if (response.ok) {
-      const input = Readable.fromWeb(response.body as ReadableStream);
-      for await (const line of createInterface({ input })) posts.push(readPostLine(line));
+      for await (const line of linesOf(response.body!)) posts.push(readPostLine(line));
     }
   } catch (error) {
     const { cause, message } = error as Error;
@@ -103,6 +99,18 @@ async function readService(
   const through = Number(response.headers.get('Waypost-Sequence'));
   const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), 1);
   return { name, posts, through, removed: 0, nextId };
+}
+
+/** Lines of NDJSON. By `node:readline` they also end at U+2028, which JSON may have, since Node 24. */
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
 }
 
 /** The name of a journal without the password of a database. */
