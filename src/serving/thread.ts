@@ -1,3 +1,4 @@
+import { closeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { sumOf } from '../http/metrics.js';
@@ -26,6 +27,9 @@ const main: Calls<Service> = new Calls(parentPort!, {
   hear: (change) => current.tell(change),
   metrics: async () => (await web).metrics(),
   async close() {
+    isClosing = true;
+    // the system would take connections that nobody answers
+    if (!isListening) closeSync(start.fd);
     await (await web).close();
     process.exit(0);
   },
@@ -48,6 +52,8 @@ const tokens = followTokens(start.settings.tokens, { known: start.tokens.table }
 const web = createWeb({ ...start, tokens }, current, service, log);
 
 let isFirst = true;
+let isListening = false;
+let isClosing = false;
 
 async function serve(parts: GenerationParts): Promise<void> {
   const isBeginning = isFirst;
@@ -57,6 +63,8 @@ async function serve(parts: GenerationParts): Promise<void> {
   if (isBeginning) {
     const { warmUp, listen } = await web;
     await warmUp(current.generation.engine.dataset);
+    if (isClosing) return;
+    isListening = true;
     await listen({ fd: start.fd });
   }
   // later: for now there are references to the old generation

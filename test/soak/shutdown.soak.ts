@@ -100,6 +100,22 @@ test('clients that never read, or never end their request, delay the exit only f
   }
 });
 
+test('a signal before all threads listen leaves no door open', async () => {
+  const service = await begin('--workers', '2', '--warm-up', '3s', '--shutdown-timeout', '5s');
+  const slow = dial(service.port);
+  slow.socket.write('GET / HTTP/1.1\r\nHo');
+  await once(slow.socket, 'connect');
+  process.kill(service.pid, 'SIGTERM');
+  await until('nobody is let in', async () => {
+    const asked = ask(service.port, '/', { agent: new Agent() });
+    return (await asked.then(String, ({ code }) => code)) === 'ECONNREFUSED';
+  });
+  // the service waits for this one: what it let in would have waited with it
+  assert.not(slow.isClosed);
+  slow.socket.destroy();
+  assert.is(await service.ended, 0);
+});
+
 /** Asks for a reload, which is answered when it is done. */
 function reload(service: Service): Promise<Reply> {
   const headers = { Authorization: 'Bearer secret' };
