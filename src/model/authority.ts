@@ -18,8 +18,9 @@ export function isAuthority(host: string): boolean {
   return port === undefined || Number(port) <= 65_535;
 }
 
-/** Whether `entry` can match a host on a list of allowed hosts. */
+/** Whether `entry` can match a host on a list of allowed hosts: it has no port. */
 export function isHostPattern(entry: string): boolean {
+  if (/:\d+$/.test(entry)) return false;
   return entry === '*' || isAuthority(entry.startsWith('.') ? entry.slice(1) : entry);
 }
 

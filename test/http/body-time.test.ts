@@ -6,13 +6,13 @@ import { generationOf } from '../support/engine.js';
 import { metricsOf } from '../support/operating.js';
 import { startOwnService } from '../support/own-service.js';
 import { dial } from '../support/sockets.js';
-import { assert, test, until } from '../support/uvu.js';
+import { assert, makeFolder, test, until } from '../support/uvu.js';
 import { gate } from '../support/wait.js';
 
 const REQUEST_MS = 800;
 const UPLOAD_MS = 3_000;
 const [patient, service] = await Promise.all([
-  startOwnService(['--answer-cache', '0']),
+  startOwnService(['--answer-cache', '0', '--media', makeFolder()]),
   startOwnService([
     ...['--request-timeout', `${REQUEST_MS}ms`, '--upload-timeout', `${UPLOAD_MS}ms`],
   ]),
@@ -30,9 +30,9 @@ async function stall(
 }
 
 /** Sends a whole body before it reads; returns the first piece of the answer. */
-async function sendThenRead(bytes: number): Promise<string> {
+async function sendThenRead(bytes: number, type = 'application/json'): Promise<string> {
   const socket = connect(patient.port, '127.0.0.1').pause();
-  const head = 'POST /rest/map_data_points/ HTTP/1.1\r\nHost: x\r\nContent-Type: application/json';
+  const head = `POST /rest/map_data_points/ HTTP/1.1\r\nHost: x\r\nContent-Type: ${type}`;
   socket.write(`${head}\r\nContent-Length: ${bytes}\r\n\r\n`);
   const piece = Buffer.alloc(64 * 1024, ' ');
   let isBroken = false;
@@ -53,6 +53,9 @@ async function sendThenRead(bytes: number): Promise<string> {
 test('a client that reads only after sending a body that is too large finds the answer', async () => {
   assert.match(await sendThenRead(12 * 1024 * 1024), /^HTTP\/1\.1 413 .*too large/s);
   assert.is(await sendThenRead(64 * 1024 * 1024), 'broken', 'not of any length');
+  // an image may have 20 MiB
+  const form = 'multipart/form-data; boundary=x';
+  assert.match(await sendThenRead(32 * 1024 * 1024, form), /^HTTP\/1\.1 413 .*image is too large/s);
 });
 
 test('bodies have --request-timeout, and forms that may hold an image --upload-timeout', async () => {

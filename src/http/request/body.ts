@@ -126,12 +126,15 @@ export function onBreak(request: IncomingMessage, reject: (error: HttpError) => 
   request.once('error', broken).once('close', broken);
 }
 
-/** Reads on in a refused body: its client may read the answer only when all is sent. */
-export function passOver(request: IncomingMessage): void {
+/**
+ * Reads on in a refused body, {@link MOST_UNWANTED} bytes beyond `wanted` ones: its client may read
+ * the answer only when all is sent.
+ */
+export function passOver(request: IncomingMessage, wanted = 0): void {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MOST_UNWANTED) request.socket.destroy();
+    if (bytes > wanted + MOST_UNWANTED) request.socket.destroy();
   });
   request.resume();
 }

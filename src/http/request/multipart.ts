@@ -115,7 +115,7 @@ export async function readMultipart(
     request.unpipe();
     request.off('data', count);
     // what is left of the body stands between the answer and the next request
-    passOver(request);
+    passOver(request, uploads?.maxBytes);
     file?.destroy(error as Error);
     const made = await image?.catch(() => undefined);
     if (made !== undefined) await uploads!.discard(made);
