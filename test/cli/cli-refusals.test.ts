@@ -3,13 +3,11 @@ import { join } from 'node:path';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { readTokenFile } from '../../src/posts/tokens/file.js';
-import { createBuilder } from '../../src/reload/build.js';
-import { run } from '../../src/reload/build-thread.js';
 import { checkPorts } from '../../src/serving/listen.js';
 import { startOwnService } from '../support/own-service.js';
 import { startReloading } from '../support/reloading.js';
 import { FIXTURE_POINTS, type Outcome, ROOT, runInThread } from '../support/service.js';
-import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const folder = makeFolder();
 
@@ -18,10 +16,6 @@ function file(name: string, content: string | Buffer): string {
   writeFileSync(path, content);
   return path;
 }
-
-/** The first page of a longer list, as the API answers it. */
-const PAGE =
-  '{"count":5,"next":null,"results":[{"id":1,"lat":1,"lon":2,"created_at":"2024-01-01T00:00Z"}]}';
 
 /** The message of the InputError that `run` rejects with; asserts that it is one line. */
 async function refusalLine(run: Promise<unknown>): Promise<string> {
@@ -47,8 +41,6 @@ test('a snapshot that is not there or cannot be one is refused in one line', asy
   const cases: [path: string, message: RegExp][] = [
     [join(folder, 'missing.ndjson'), /there is no such file/],
     [file('text.txt', 'hello, world\n'), /begins with the text "hello, world/],
-    [file('page.json', PAGE), /is a page of a longer list: .* 5 records, and has 1; fetch/],
-    [file('none.json', '[]'), /has no points; --allow-empty takes it/],
     [file('error.json', '{"detail":"Not found."}'), /this one is {"detail":"Not found."}/],
     [empty, /no file in this folder/],
     [bad, /garbage: begins with the text/],
@@ -113,22 +105,6 @@ test('a tokens file that is none is refused, and no token is shown', async () =>
   assert.ok(line.includes(`${cut}: `) && !line.includes('secret'), line);
   const missing = join(folder, 'no-tokens.json');
   assert.match(await refusalLine(startOwnService(['--tokens', missing])), /no-tokens\.json/);
-});
-
-test('a notifications file that is none is refused', async () => {
-  const invalid = file('n.ndjson', '{"id":0,"user":5,"comment":{}}\n');
-  for (const [path, message] of [
-    [file('n.txt', 'hello'), /^[^\n]+$/],
-    [file('n.json', '[{"id":'), /^[^\n]+$/],
-    // a file that is missing, for which the builder throws another Error than for bad content
-    [join(folder, 'no.json'), /^[^\n]+$/],
-    [invalid, /1 of 1 notifications are invalid/],
-  ] as const) {
-    const build = createBuilder({ maxInvalid: 0, notifications: path }, run);
-    const error = await failure(build({ path: FIXTURE_POINTS }));
-    assert.ok(error.message.includes(path), error.message);
-    assert.match(error.message, message);
-  }
 });
 
 test('the other commands refuse what they cannot read as clearly', async () => {
