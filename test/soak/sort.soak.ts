@@ -65,15 +65,4 @@ test('none, one and points all in one place need no sorting', () => {
   }
 });
 
-test("a block ends before its records exceed the format's limit", () => {
-  const long = Array.from({ length: 300 }, (_, i) =>
-    point({ id: i + 1, lon: (i * 77) % 180, lat: i % 90, comment: 'x'.repeat(262_142 - 250) }),
-  );
-  const before = [blockOf(long)];
-  const after = [...sortBlocks(before)];
-  assert.is(after.length, 3);
-  assert.ok(isKdSorted(placesOf(after)));
-  assert.ok(recordsOf(after) === recordsOf(before), 'the same records');
-});
-
 test.run();
