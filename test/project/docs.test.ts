@@ -111,7 +111,8 @@ test('no relative link leads nowhere', () => {
   }
 });
 
-test('the operations page lists every metric with its type and labels', () => {
+// operations.test.ts covers that none is missing
+test('the operations page lists metrics with their types and labels', () => {
   const exports = { open: 0, oldGenerations: 0, outcomes: {} };
   // the service is asked only when metrics are collected
   const registries = [
@@ -136,9 +137,6 @@ test('the operations page lists every metric with its type and labels', () => {
     const names = labels.split(/,\s*/).filter((label) => label !== '');
     assert.equal(names.map(code), metric.labelNames ?? [], `the labels of ${cell}`);
   }
-  const names = listed.map(([cell]) => code(cell));
-  const own = [...actual.keys()].filter((name) => name.startsWith('waypost_'));
-  for (const name of own) assert.ok(names.includes(name), `${name} is not listed`);
   const alerts = { path: 'deploy/alerts.yaml', text: read('deploy/alerts.yaml') };
   for (const [path, name] of found(/\bwaypost_[a-z_]+[a-z]\b/g, [...documents(), alerts])) {
     const family = name.replace(/_(?:bucket|sum|count)$/, '');
