@@ -100,18 +100,7 @@ const ROUNDS = rounds(20);
 /** Small sizes, and those around which a range begins to be split, once and once more. */
 const SIZES = [
   ...Array(IS_SOAK ? 201 : 75).keys(),
-  143,
-  144,
-  145,
-  287,
-  288,
-  289,
-  575,
-  576,
-  577,
-  1023,
-  1024,
-  5000,
+  ...[143, 144, 145, 287, 288, 289, 575, 576, 577, 1023, 1024, 5000],
 ];
 
 /** Places with `values` different values along each axis: the fewer, the more are alike. */

@@ -157,13 +157,7 @@ function numbersOf(value: object): ArrayBufferView[] {
 const BLOCKS_SEED = 51;
 const COUNTS = [
   ...Array(201).keys(),
-  255,
-  289,
-  577,
-  1000,
-  2047,
-  4096,
-  9001,
+  ...[255, 289, 577, 1000, 2047, 4096, 9001],
   ...(IS_SOAK ? [70_000] : []),
 ];
 
