@@ -17,6 +17,8 @@ test('an unknown address gets 404', async () => {
     ...['/rest/map_data_points/../notifications/', '/rest/map_data_points.json'],
     ...['/media/map_data_points/9/x.jpg', '/openapixjson', '/tiles/0/0/0xmvt', '/favicon.ico'],
     ...['/admin/reload', '/admin/posts', '/changes/points', `/${'a'.repeat(5000)}/`],
+    ...['/docs/json', '/docs/yaml', '/docs/static/', '/docs/static/no.js', '/docs/x', '/docs/..'],
+    '/docs/static/..%2f..%2fpackage.json',
   ];
   for (const path of paths) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {

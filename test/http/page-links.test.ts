@@ -155,13 +155,4 @@ test("the viewer's page fits screens, and links to the document", async () => {
   assert.equal([head.headers['content-length'], head.text], [String(Buffer.byteLength(text)), '']);
 });
 
-test("other addresses below the viewer's get 404", async () => {
-  for (const path of [
-    ...['json', 'yaml', 'static/', 'static/no.js', 'static/..%2f..%2fpackage.json', 'x', '..'],
-  ]) {
-    const { status, text } = await service.get(`/docs/${path}`);
-    assert.equal([status, JSON.parse(text)], [404, { detail: 'Not found.' }], path);
-  }
-});
-
 test.run();
