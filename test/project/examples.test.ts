@@ -11,7 +11,7 @@ const { get } = await startOwnService([
 
 /** A query of each kind that the specification shows, and the least that it must find. */
 const EXAMPLES: readonly (readonly [query: string, least: number])[] = [
-  ['bbox=24.94,60.16,24.96,60.18&ordering=created_at', 100],
+  ['bbox=24.94,60.16,24.96,60.18&ordering=created_at', 101],
   ['bbox=24.90,60.15,25.00,60.20&ordering=-modified_at&page=2', 101],
   [
     'created_at_after=2023-05-01T00:00:00Z&created_at_before=2023-06-01T00%3A00%3A00Z&ordering=created_at',
