@@ -31,10 +31,6 @@ interface OpenApi extends Piece {
   readonly components: Readonly<Record<string, Readonly<Record<string, Piece>>>>;
 }
 
-interface TileSet {
-  readonly vector_layers: readonly { readonly id: string; readonly fields: object }[];
-}
-
 interface Operation extends Piece {
   readonly operationId: string;
   readonly parameters?: readonly Piece[];
@@ -61,8 +57,8 @@ test('every field of a record is described, in tiles too, and has a column in pa
   assert.match(String(description), ` ${RECORD_KEYS.join(', ')}.`);
   assert.equal((schema as { items: unknown }).items, { enum: RECORD_KEYS });
   const tileSet = await service.get(`/tiles/points.json?fields=${RECORD_KEYS}`);
-  const { vector_layers: layers } = tileSet.json<TileSet>();
-  const points = layers.find(({ id }) => id === 'points')!;
+  type Layers = { vector_layers: { id: string; fields: object }[] };
+  const points = tileSet.json<Layers>().vector_layers.find(({ id }) => id === 'points')!;
   assert.equal(Object.keys(points.fields).sort(), keys);
   assert.equal(POINT_COLUMNS.flatMap((column) => column.keys).sort(), keys);
 });
