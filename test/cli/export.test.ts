@@ -25,8 +25,7 @@ async function run(
   const lines: string[] = [];
   const stdout = new PassThrough();
   const streamed = buffer(stdout);
-  const print = (line: string): void => void lines.push(line);
-  await exportSnapshot(input, output, { stdout, print, ...options });
+  await exportSnapshot(input, output, { stdout, print: (line) => lines.push(line), ...options });
   stdout.end();
   return { bytes: output === '-' ? await streamed : readFileSync(output), lines };
 }

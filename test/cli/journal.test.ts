@@ -225,8 +225,7 @@ for (const [name, { more, watermark, moved, ids, said = '' }] of Object.entries(
     if (moved) await journal.move([moveOf(3, 13, 20)]);
     await journal.close();
     const lines: string[] = [];
-    const print = (line: string): void => void lines.push(line);
-    await packSnapshot(snapshot, output, { journal: path, print });
+    await packSnapshot(snapshot, output, { journal: path, print: (line) => lines.push(line) });
     assert.match(lines.join('\n'), new RegExp(said));
     const [blocks, report] = await readOnePass(output);
     assert.equal(ascending(blocks.flatMap(({ id }) => [...id])), ids);

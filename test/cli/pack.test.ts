@@ -32,8 +32,7 @@ const POINTS: readonly Point[] = [
 /** Packs a file; returns what was printed. */
 async function pack(input: string, output: string, options: PackOptions = {}): Promise<string> {
   const lines: string[] = [];
-  const print = (line: string): void => void lines.push(line);
-  await packSnapshot(input, output, { print, ...options });
+  await packSnapshot(input, output, { print: (line) => lines.push(line), ...options });
   return lines.join('\n');
 }
 
