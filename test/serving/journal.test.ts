@@ -87,10 +87,17 @@ test('a failed start releases the journal and ends the process', async () => {
   const port = `${await listen(createServer())}`;
   const taken = `127\\.0\\.0\\.1:${port}: something else listens there; choose another --port.*`;
   const now = ['--listen-timeout', '0'];
-  const flags = ['serve', '--snapshot', good, '--host', '127.0.0.1', '--port', port];
-  const { code, stderr } = await runCommand([...flags, ...now], { WAYPOST_JOURNAL: '' });
-  assert.is(code, 1);
-  assert.match(stderr, new RegExp(`^waypost: .*${taken}\n$`));
+  for (const [snapshot, where, workers, reason] of [
+    [good, port, '1', taken],
+    [good, port, '2', taken],
+    [bad, '0', '2', 'bad: begins with .*'],
+  ] as const) {
+    const flags = ['--snapshot', snapshot, '--host', '127.0.0.1', '--port', where, ...now];
+    const asked = ['serve', ...flags, '--workers', workers];
+    const { code, stdout, stderr } = await runCommand(asked, { WAYPOST_JOURNAL: '' });
+    assert.equal([code, stdout], [1, ''], stderr);
+    assert.match(stderr, new RegExp(`^waypost: .*${reason}\n$`));
+  }
   // after other failures nothing keeps the journal open
   for (const [given, reason] of [
     [['--snapshot', bad], /bad: begins with/],

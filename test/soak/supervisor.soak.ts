@@ -15,7 +15,6 @@ import {
   LATE_THREAD,
   logged,
   MAIN,
-  runCommand,
   type Service,
   startService,
 } from '../support/service.js';
@@ -23,8 +22,6 @@ import { assert, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 const hasProc = existsSync('/proc/self/fd');
 const path = makeFile(markedLines(1));
-/** A service that occupies a port. */
-const other = await startService(['--snapshot', path]);
 
 test('a process that dies repeatedly is restarted each time, until a signal', async () => {
   const fragile = makeFile(markedLines(1));
@@ -106,23 +103,6 @@ test('a process whose supervisor was killed ends by itself', async () => {
   process.kill(orphaned.pid, 'SIGKILL');
   await orphaned.ended;
   await until('it is gone', () => !isRunning(pid));
-});
-
-test('a start that fails exits with 1 and one message', async () => {
-  const bad = makeFile('garbage\n', 'bad');
-  const taken = ['--port', String(other.port), '--host', '127.0.0.1'];
-  for (const workers of ['1', '2']) {
-    for (const [snapshot, where, message] of [
-      [bad, ['--port', '0'], /garbage|bad/],
-      [path, taken, /something else listens there/],
-    ] as const) {
-      const flags = ['--snapshot', snapshot, ...where, '--workers', workers];
-      const outcome = await runCommand(['serve', ...flags, '--listen-timeout', '0']);
-      assert.equal([outcome.code, outcome.stdout], [1, '']);
-      assert.match(outcome.stderr, message);
-      assert.is(outcome.stderr.trim().split('\n').length, 1, outcome.stderr);
-    }
-  }
 });
 
 const releases: (() => void)[] = [];
