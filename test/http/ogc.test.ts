@@ -239,13 +239,8 @@ test('a bad or unknown parameter is an error', async () => {
     ...['limit=0', 'limit=x', 'after=-1', 'polygon=1,2', 'fields=x', 'page=2', 'constructor=1'],
     ...['bbox=1,2,3', 'bbox=1,2,3,4,5,6,7', 'bbox=1,9,3,4,5,6', 'bbox=1,2,x,4,5,6'],
     ...['bbox=1,2,3,4,5,', 'datetime=2021', 'datetime=2021-02-30', 'datetime=../../..'],
-    ...[
-      'datetime=2021-03-01/2021-02-28',
-      'datetime=..',
-      'datetime=T/T',
-      'datetime=2021-03-01T/..T',
-    ],
-    'datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z',
+    ...['datetime=2021-03-01/2021-02-28', 'datetime=..', 'datetime=T/T'],
+    ...['datetime=2021-03-01T/..T', 'datetime=2021-01-01T00:00:00Z/2020-01-01T00:00:00Z'],
   ]) {
     const { status, text } = await app.get(`${ITEMS}?${query}`);
     const [name] = query.split('=');

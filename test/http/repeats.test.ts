@@ -128,11 +128,7 @@ test('a cached answer can be revalidated, and has no body for HEAD', async () =>
 });
 
 const ADDRESSES = [
-  LIST,
-  `${LIST}?page=3&page_size=7`,
-  `${LIST}7/`,
-  '/rest/notifications/',
-  '/rest/',
+  ...[LIST, `${LIST}?page=3&page_size=7`, `${LIST}7/`, '/rest/notifications/', '/rest/'],
 ];
 const OTHERS = [
   ...['/ogc/', '/ogc/conformance', '/ogc/collections', '/ogc/collections/points'],

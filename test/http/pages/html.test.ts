@@ -184,11 +184,7 @@ test('other addresses of static files get 404', async () => {
   const url = assets.url('page.css');
   const folder = url.slice(0, -'/page.css'.length);
   const wrong = [
-    '/static/',
-    '/static/page.css',
-    '/static/000000000000/page.css',
-    `${url}x`,
-    folder,
+    ...['/static/', '/static/page.css', '/static/000000000000/page.css', `${url}x`, folder],
   ];
   const names = ['', '..%2f..%2fpackage.json', 'package.json', 'page.ts', '%00', '__proto__'];
   for (const path of [...wrong, ...names.map((name) => `${folder}/${name}`)]) {
