@@ -33,17 +33,12 @@ const COMPRESSING: readonly Coding[] =
   zstdDecompressSync === undefined ? ['br', 'gzip'] : ['zstd', 'br', 'gzip'];
 const ALL = [...COMPRESSING, 'identity'];
 
+const DECODERS: Readonly<Record<string, ((bytes: Buffer) => Buffer) | undefined>> = {
+  ...{ zstd: zstdDecompressSync, br: brotliDecompressSync, gzip: gunzipSync },
+};
+
 function decodedBytes({ headers, body }: Reply): Buffer {
-  switch (headers['content-encoding']) {
-    case 'zstd':
-      return zstdDecompressSync!(body);
-    case 'br':
-      return brotliDecompressSync(body);
-    case 'gzip':
-      return gunzipSync(body);
-    default:
-      return body;
-  }
+  return DECODERS[headers['content-encoding'] ?? 'none']?.(body) ?? body;
 }
 
 function asking(encoding: string, more: object = {}): { headers: Record<string, string> } {
