@@ -22,8 +22,7 @@ async function generate(folder: string, name: string, asked: Asked): Promise<Buf
 }
 
 test('the sample is what the generator makes today, byte for byte', async () => {
-  const folder = makeFolder();
-  const fresh = await generate(folder, 'fresh.waypost', SAMPLE);
+  const fresh = await generate(makeFolder(), 'fresh.waypost', SAMPLE);
   assert.ok(fresh.equals(readFileSync('data/sample.waypost')), 'run `make data` and commit it');
 });
 

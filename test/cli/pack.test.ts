@@ -17,7 +17,7 @@ import {
 } from '../support/native.js';
 import { textsOf } from '../support/rows.js';
 import { ROOT } from '../support/service.js';
-import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, failure, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
 const FIXTURES = join(ROOT, 'test/fixtures');
 const SAMPLE = join(FIXTURES, 'native/sample.waypost');
@@ -124,13 +124,12 @@ test('a native file can be packed again, with its time and its notifications', a
 });
 
 test('notifications come from a file of their own where one is named, unknown keys are counted', async () => {
-  const { input, output, folder } = rowsFile();
-  const notificationsPath = join(folder, 'notifications.json');
-  fs.writeFileSync(notificationsPath, JSON.stringify([notification(5), notification(6)]));
-  const printed = await pack(input, output, { notifications: notificationsPath });
+  const { input, output } = rowsFile();
+  const notifications = makeFile(JSON.stringify([notification(5), notification(6)]));
+  const printed = await pack(input, output, { notifications });
   assert.match(printed, /2 notifications/);
   assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
-  await pack(SAMPLE, output, { notifications: notificationsPath });
+  await pack(SAMPLE, output, { notifications });
   assert.equal((await readOnePass(output))[1].notifications, [notification(5), notification(6)]);
   fs.writeFileSync(input, renderPoint(point({ id: 8 })).replace('{', '{"photo":1,"":2,'));
   const other = await pack(input, output);
@@ -138,11 +137,10 @@ test('notifications come from a file of their own where one is named, unknown ke
 });
 
 test('progress bars are drawn on a terminal and nowhere else', async () => {
-  const folder = makeFolder();
   for (const isTTY of [true, false]) {
     const stream = Object.assign(new PassThrough(), { isTTY, columns: 120 });
     const progressTo = stream as unknown as NodeJS.WriteStream;
-    await pack(MANY, join(folder, 'out.waypost'), { progressTo });
+    await pack(MANY, join(makeFolder(), 'out.waypost'), { progressTo });
     const drawn = await consumers.text(stream.end() as PassThrough);
     if (isTTY) {
       assert.match(drawn, /Packing #+.* 100 % \| \d\.\d MB of \d\.\d MB \| .*MB\/s \| 0s left/);
@@ -178,9 +176,8 @@ test('a native file that does not verify is not packed again', async () => {
   writeNative(input, [block], [notification(7), notification(8), notification(7)]);
   await refused(pack(input, output), /in.waypost: notification 7: the id occurs twice$/);
   assert.equal(fs.readdirSync(folder), ['in.waypost']);
-  const notificationsPath = join(folder, 'notifications.ndjson');
-  fs.writeFileSync(notificationsPath, JSON.stringify(notification(9)));
-  const printed = await pack(input, output, { notifications: notificationsPath });
+  const notifications = makeFile(JSON.stringify(notification(9)));
+  const printed = await pack(input, output, { notifications });
   assert.match(printed, / 1 notification,/);
 });
 

@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packSnapshot } from '../../src/cli/pack.js';
 import { verify } from '../../src/cli/verify.js';
@@ -7,7 +6,7 @@ import { type Envelope, LIST } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
 import { readAll, recordsOf } from '../support/rows.js';
 import { runInThread } from '../support/service.js';
-import { assert, makeFolder, test } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test } from '../support/uvu.js';
 
 const CSV =
   'id,lat,lon,created_at,modified_at\n' +
@@ -31,8 +30,7 @@ function timesOf(records: readonly Record<string, unknown>[]): unknown[][] {
 }
 
 const folder = makeFolder();
-const csv = join(folder, 'notes.csv');
-writeFileSync(csv, CSV);
+const csv = makeFile(CSV, 'notes.csv');
 
 /** Runs a command with a zone; returns its result and what it printed. */
 async function runPrinting<T>(
@@ -46,8 +44,7 @@ async function runPrinting<T>(
 
 test('pack reads times without an offset, and dates alone, as those of its zone', async () => {
   const packed = join(folder, 'notes.waypost');
-  const notifications = join(folder, 'told.ndjson');
-  writeFileSync(notifications, NOTIFICATION);
+  const notifications = makeFile(NOTIFICATION);
   for (const [zone, expected, midnight] of [
     [undefined, IN_UTC, '2023-05-02T00:00:00.000000+00:00'],
     [HELSINKI, IN_HELSINKI, '2023-05-02T00:00:00.000000+03:00'],
@@ -70,8 +67,7 @@ test('verify judges as pack and serve do', async () => {
   assert.is(code, 0);
   assert.match(said, `\n  2 times without an offset, read as ${HELSINKI} (--time-zone)\ngood`);
   // skipped by a clock change there, and nowhere else
-  const skipped = join(folder, 'skipped.csv');
-  writeFileSync(skipped, CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
+  const skipped = makeFile(CSV.replace('2023-05-01 15:00', '2023-03-26 03:30'));
   assert.is((await runPrinting((of) => verify(skipped, of)))[0], 0);
   const [bad, why] = await runPrinting((of) => verify(skipped, of), HELSINKI);
   assert.is(bad, 1);

@@ -17,7 +17,7 @@ import {
   writeNative,
 } from '../support/native.js';
 import { ROOT, runInThread } from '../support/service.js';
-import { assert, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
 const FIXTURES = join(ROOT, 'test/fixtures/native');
 
@@ -208,9 +208,8 @@ test('the first ten reasons are shown, all are counted', async () => {
 });
 
 test('rows: every invalid record is found, and as many as allowed are', async () => {
-  const path = join(makeFolder(), 'rows.ndjson');
-  const bad = '{"id":6,"lat":"91","lon":"0","created_at":"today"}';
-  writeFileSync(path, [`{"photo":1,${JSON_OF_GOOD.slice(1)}`, bad, bad, bad, ''].join('\n'));
+  const bad = '{"id":6,"lat":"91","lon":"0","created_at":"today"}\n';
+  const path = makeFile(`{"photo":1,${JSON_OF_GOOD.slice(1)}\n${bad.repeat(3)}`);
   await says(path, 1, [
     /ndjson, 1 point\n/,
     /3 invalid records\n/,

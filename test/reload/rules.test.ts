@@ -87,9 +87,7 @@ test('a checksum file beside a snapshot is checked before it is served', async (
 });
 
 test('a checksum is found in whatever form the usual programs write it', async () => {
-  const folder = makeFolder();
-  const path = join(folder, 'a b');
-  writeFileSync(path, 'content');
+  const path = makeFile('content', 'a b');
   const digest = sha256(Buffer.from('content'));
   const other = '0'.repeat(64);
   const check = (text: string) => checkChecksum(path, path, text).then(() => 'fine', String);

@@ -1,14 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { pino } from 'pino';
 import { openSocket } from '../../src/serving/listen.js';
 import { ask, LIST } from '../support/client.js';
 import { markedLines, replaceFile } from '../support/marked.js';
 import { startOwnService } from '../support/own-service.js';
 import { logged, MAIN, SNAPSHOT } from '../support/service.js';
-import { assert, makeFile, makeFolder, refusal, test, until } from '../support/uvu.js';
+import { assert, makeFile, refusal, test, until } from '../support/uvu.js';
 
 const FLAGS = ['serve', '--snapshot', SNAPSHOT, '--port', '0', '--journal', 'none'];
 const hasScript = spawnSync('script', ['--version']).status === 0;
@@ -42,9 +40,8 @@ const LINE =
 
 // on Linux, all of 127.0.0.0/8 is this machine
 const OTHER = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
-const STRANGE = join(makeFolder(), 'points.ndjson');
 const record = { id: 1, lat: 1, lon: 2, created_at: '2023-05-01T12:00Z' };
-writeFileSync(STRANGE, `${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
+const STRANGE = makeFile(`${JSON.stringify({ ...record, 'a\u001b[2J\u202e\n': 1 })}\n`);
 
 /** Runs a command on a terminal where `script` is installed, else with the terminal's format. */
 function onTerminal(args: readonly string[], use?: (port: string) => Promise<void>) {

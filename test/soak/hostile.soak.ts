@@ -15,7 +15,7 @@ import { BASE_COUNT, countOf, markedLines, replaceFile } from '../support/marked
 import { notification } from '../support/native.js';
 import { metricsOf, type Ready, readyOf } from '../support/operating.js';
 import { startUnheard } from '../support/service.js';
-import { assert, makeFolder, test, until } from '../support/uvu.js';
+import { assert, makeFile, makeFolder, test, until } from '../support/uvu.js';
 
 const NOTIFICATION = JSON.stringify(notification(1, 'x'.repeat(60)));
 
@@ -36,8 +36,7 @@ const LIMITS = ['--max-connections', '1000', '--request-timeout', '10s'];
  */
 async function openArena() {
   const folder = makeFolder();
-  const notifications = join(makeFolder(), 'notifications');
-  fs.writeFileSync(notifications, `${NOTIFICATION}\n`);
+  const notifications = makeFile(`${NOTIFICATION}\n`, 'notifications');
   let mark = 1;
   let current = join(folder, `good-${mark}`);
   fs.writeFileSync(current, markedLines(mark));

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { ask, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
 import { countOf, markedLines, markedNative, replaceFile, WRITERS } from '../support/marked.js';
 import { readyOf } from '../support/operating.js';
 import { type Service, startService } from '../support/service.js';
 import { dial } from '../support/sockets.js';
-import { assert, failure, makeFile, makeFolder, test, until } from '../support/uvu.js';
+import { assert, failure, makeFile, test, until } from '../support/uvu.js';
 
 /** Sends a signal and waits for the exit; returns the exit code and the milliseconds it took. */
 async function end(
@@ -156,9 +154,8 @@ function snapshot(mark: number): Buffer {
 const [SWAP_ROUNDS, BURSTS] = [3, 3];
 
 test('under load, 30 snapshots are swapped in every way and nobody notices', async () => {
-  const path = join(makeFolder(), 'points');
   let mark = 1;
-  writeFileSync(path, snapshot(mark));
+  const path = makeFile(snapshot(mark));
   // --settle is many times as long as any writer pauses
   const flags = ['--snapshot', path, '--settle', '300ms', '--admin-token', 'secret'];
   const service = await startService(flags, { NODE_ENV: 'production' });

@@ -1,8 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
 import { memoryOf } from '../../bench/support/proc.js';
 import { type Asked, ask, type Envelope, type Reply } from '../support/client.js';
 import { startLoad } from '../support/load.js';
@@ -11,14 +10,13 @@ import { putTogether, takeApart } from '../support/native.js';
 import { metricsOf } from '../support/operating.js';
 import { LATE_THREAD, logged, startService } from '../support/service.js';
 import { dial, type Line } from '../support/sockets.js';
-import { assert, makeFolder, pluck, test, until } from '../support/uvu.js';
+import { assert, makeFile, pluck, test, until } from '../support/uvu.js';
 
 const WORKERS = 3;
 const SOCKET_THAT_IS_NONE = '9999';
 const RELOAD = { method: 'POST', headers: { Authorization: 'Bearer secret' } };
-const path = join(makeFolder(), 'points');
 let mark = 1;
-writeFileSync(path, markedLines(mark));
+const path = makeFile(markedLines(mark));
 /** Open connections, at least one to each thread. */
 let lines: Agent[] = [];
 

@@ -185,11 +185,10 @@ test('a file that can be opened and not read is named, and let go of', async () 
 });
 
 test('a reader can be closed in the middle', async () => {
-  const folder = makeFolder();
   // more bytes than a block has
   const comment = 'x'.repeat(200_000);
   const records = Array.from({ length: 180 }, (_, id) => ({ ...VALID, id: id + 1, comment }));
-  const path = join(folder, 'points');
+  const path = join(makeFolder(), 'points');
   const plain = Buffer.from(ndjson(...records));
   for (const content of [gzipSync(plain, { level: 1 }), plain]) {
     fs.writeFileSync(path, content);
