@@ -164,10 +164,7 @@ export function framesOf(file: Buffer): Buffer[] {
 
 /** The decoded objects of a native file, for tests to change. */
 export function takeApart(file: Buffer): Piece[] {
-  return framesOf(file).map((frame) => {
-    const value: unknown = unpackr.unpack(Buffer.from(frame.subarray(5, -5)));
-    return value as Piece;
-  });
+  return framesOf(file).map((frame): Piece => unpackr.unpack(Buffer.from(frame.subarray(5, -5))));
 }
 
 /**

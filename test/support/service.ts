@@ -61,10 +61,7 @@ export async function startService(
   const own = { WAYPOST_SNAPSHOT: SNAPSHOT, WAYPOST_JOURNAL: journal };
   const child = spawnCommand(args, { ...own, ...environment }, { launcher });
   const ended = once(child, 'close').then(([code]) => code as number | null);
-  let stderr = '';
-  child.stderr!.on('data', (chunk: Buffer) => {
-    stderr += chunk;
-  });
+  const stderr = text(child.stderr!);
   const logs: Record<string, unknown>[] = [];
   const address = await new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => {
@@ -73,7 +70,9 @@ export async function startService(
       if (typeof entry['address'] === 'string') resolve(entry['address']);
     });
     child.once('error', reject);
-    child.once('close', (code) => reject(new Error(`serve ended with ${code}: ${stderr}`)));
+    child.once('close', async (code) => {
+      reject(new Error(`serve ended with ${code}: ${await stderr}`));
+    });
   });
   const port = Number(new URL(address).port);
   const stop = async (): Promise<void> => {
