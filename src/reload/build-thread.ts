@@ -60,7 +60,8 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
     const built = await buildDataset(reader, { inParallel });
     const { notifications: own, ...report } = built.report;
     const digest = digestWith(report.digest);
-    const unseen = packUnseen([...own, ...extra]);
+    const further = new Set(extra.map(({ id }) => id));
+    const unseen = packUnseen([...own.filter(({ id }) => !further.has(id)), ...extra]);
     // threads get the report at each merge
     const dataset = { ...built, report: { ...report, notifications: [] } };
     return { dataset, unseen, digest, loadedAt: Date.now() };

@@ -4,7 +4,7 @@ import { checkChecksum } from '../../src/formats/files/open.js';
 import { unseenOf } from '../../src/reload/current.js';
 import { sha256, writeAged } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
-import { notification } from '../support/native.js';
+import { blockOf, notification, point, writeNative } from '../support/native.js';
 import { startReloading } from '../support/reloading.js';
 import { assert, makeFile, makeFolder, refusal, test } from '../support/uvu.js';
 
@@ -125,6 +125,14 @@ test('notifications are looked at with the snapshot', async () => {
   await look();
   assert.is(current.stale, undefined);
   assert.is(unseen(), 0);
+});
+
+test('of a notification that the snapshot has, too, the one of the file beside it counts', async () => {
+  const path = join(makeFolder(), 'points.waypost');
+  writeNative(path, [blockOf([point({ id: 1 })])], [notification(1), notification(3)]);
+  const companion = makeFile(JSON.stringify({ ...notification(1), seen: true }));
+  const { current } = await startReloading({ path, companion });
+  assert.is(unseenOf(current.generation.parts.unseen, 7).count, 1);
 });
 
 test('a bad snapshot is not built again for other notifications, a good one is', async () => {

@@ -151,13 +151,13 @@ function webStore(address: string): Store {
     'Accept-Encoding': 'identity',
     ...credentialsOf(url),
   };
-  url.username = '';
-  url.password = '';
+  Object.assign(url, { username: '', password: '' });
   const checksumUrl = new URL(url);
   checksumUrl.pathname += CHECKSUM_SUFFIX;
   let last: WebFile | undefined;
   /** Looks in a row that found another file than the one before. */
   let changes = 0;
+  let isCoded = false;
 
   function get(from: URL, signal: AbortSignal, headers = {}, method = 'GET'): Promise<Response> {
     return fetch(from, { method, headers: { ...always, ...headers }, signal }).catch(unfetched);
@@ -211,12 +211,11 @@ function webStore(address: string): Store {
     async read(file, from, signal) {
       const { tag, etag } = file as WebFile;
       // a weak tag, or a second, may stand for other bytes
-      const isPart = from > 0 && etag !== null && !etag.startsWith('W/');
+      const isPart = from > 0 && etag !== null && !etag.startsWith('W/') && !isCoded;
       const part = isPart ? { Range: `bytes=${from}-`, 'If-Range': tag } : undefined;
       const response = await get(url, signal, part);
       const { ok, status, headers, body } = response;
-      const isSame = ok && fileOf(name, response).tag === tag;
-      if (!isSame || body === null) {
+      if (body === null || !ok || fileOf(name, response).tag !== tag) {
         await body?.cancel();
         // 416: the file is shorter now than what was read of it
         throw ok || status === 416 ? new Changed(file) : refusal(name, response);
@@ -228,8 +227,9 @@ function webStore(address: string): Store {
         await body.cancel();
         throw new Error(`${name}: the server sends ${range || 'no range'}`);
       }
-      // what is compressed on the way is longer than its length says
-      const length = headers.has('Content-Encoding') ? null : headers.get('Content-Length');
+      // what is compressed on the way is counted otherwise than the server does
+      isCoded = headers.has('Content-Encoding');
+      const length = isCoded ? null : headers.get('Content-Length');
       return { from: 0, size: length === null ? undefined : Number(length), body };
     },
   };

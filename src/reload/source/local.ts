@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import { access, constants, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { CHECKSUM_SUFFIX } from '../../formats/snapshot.js';
@@ -129,6 +129,8 @@ async function candidatesIn(
     });
     await Promise.all(looks);
   }
+  // it may be listed by who may not enter it
+  if (found.length === 0) await access(folder, constants.X_OK);
   return found.sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? 1 : -1));
 }
 

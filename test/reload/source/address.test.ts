@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, renameSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater, sha256 } from '../../support/folder.js';
 import { countOf, markedLines } from '../../support/marked.js';
@@ -55,6 +56,21 @@ test('a download that breaks off, or in which nothing more comes, goes on where 
     await until('it is served', () => served()[0] === mark);
     assert.ok(origin.answers.includes('206 bytes=1000-'), origin.answers.join());
   }
+});
+
+test('a download that was compressed on its way begins anew: its bytes count otherwise', async () => {
+  const { origin, look, served } = await start();
+  Object.assign(origin, { etag: '"2"', content: markedLines(2) });
+  const coded = gzipSync(origin.content, { level: 0 });
+  const headers = { ETag: '"2"', 'Content-Encoding': 'gzip', 'Content-Length': coded.length };
+  origin.next.push(undefined, undefined, (_, response) => {
+    response.writeHead(200, headers);
+    response.write(coded.subarray(0, coded.length >> 1), () => response.destroy());
+  });
+  origin.answers.length = 0;
+  await look();
+  await until('it is served', () => served()[0] === 2);
+  assert.not.match(origin.answers.join(), /206|416/);
 });
 
 test('half an object that is whole to the server is refused, and the next one served', async () => {
