@@ -31,9 +31,8 @@ interface LoadResult {
   readonly startMs: Spread;
   /** Start time beside JSON.parse of the NDJSON line by line, round by round. */
   readonly toParse?: Spread;
-  /** Most bytes in memory while loading, and bytes `LATER_MS` later. */
+  /** Most bytes in memory while loading. */
   readonly peak: number;
-  readonly later: number;
 }
 
 /** What pack or verify took. */
@@ -62,8 +61,8 @@ interface File {
 const PARSE = 'JSON.parse, line by line';
 const PARSE_LINES = join(import.meta.dirname, 'parse-lines.js');
 const EXPORTED = ['csv', 'geojson', 'msgpack', 'parquet'] as const;
-/** Time for the garbage of loading to be collected, in milliseconds. */
-const LATER_MS = 3_000;
+/** Milliseconds until all threads of a service run that has begun to listen. */
+const THREADS_MS = 1_500;
 
 const command = benchCommand(
   'load',
@@ -72,16 +71,17 @@ const command = benchCommand(
 ).option('--large', LARGE_HELP, false);
 
 async function benchLoad({ points, seed, rounds, smoke, large }: Options): Promise<LoadResults> {
-  const laterMs = smoke ? 100 : LATER_MS;
+  const threadsMs = smoke ? 100 : THREADS_MS;
   const ndjson = await ndjsonFile(points, seed);
   const files = [{ format: PARSE, path: ndjson }, ...(await makeFiles(points, seed))];
-  const loads = await measureLoads(files, { points, rounds, laterMs, ndjson });
+  const loads = await measureLoads(files, { points, rounds, threadsMs, ndjson });
   const rates = await measureRates(points, seed, rounds);
   if (large) {
     const many = 10_000_000;
     const native = [{ format: 'native', path: await nativeFile(many, seed) }];
     // without JSON.parse, which runs out of memory
-    const other = { points: many, rounds: 1, laterMs, ndjson: await ndjsonFile(many, seed) };
+    const ndjson = await ndjsonFile(many, seed);
+    const other = { points: many, rounds: 1, threadsMs, ndjson };
     loads.push(...(await measureLoads(native, other)));
   }
   return { loads, rates };
@@ -131,21 +131,20 @@ async function exported(native: string, format: string, out: string): Promise<vo
 
 async function measureLoads(
   files: readonly File[],
-  about: { points: number; rounds: number; laterMs: number; ndjson: string },
+  about: { points: number; rounds: number; threadsMs: number; ndjson: string },
 ): Promise<LoadResult[]> {
-  const { points, rounds, laterMs, ndjson } = about;
+  const { points, rounds, threadsMs, ndjson } = about;
   const starts = new Map<string, number[]>(files.map(({ format }) => [format, []]));
-  const memory = new Map<string, { peak: number; later: number }>();
+  const peaks = new Map<string, number>();
   for (let round = 0; round < rounds; round++) {
     for (const { format, path } of files) {
       const server: Server =
         format === PARSE ? await startServer(PARSE_LINES, [path]) : await startService(path);
       starts.get(format)!.push(server.startMs);
-      // memory hardly varies between rounds; by then all threads of the service run
+      // memory hardly varies between rounds
       if (round === 0) {
-        await delay(laterMs);
-        const { peak = 0, rss: later = 0 } = memoryOf(server.pid) ?? {};
-        memory.set(format, { peak, later });
+        await delay(threadsMs);
+        peaks.set(format, memoryOf(server.pid)?.peak ?? 0);
       }
       await server.stop();
       say(`${round + 1}/${rounds} ${format}: ${digits(server.startMs)} ms`);
@@ -159,7 +158,7 @@ async function measureLoads(
     ndjsonBytes: statSync(ndjson).size,
     startMs: spreadOf(starts.get(format)!),
     ...(parse === undefined ? {} : { toParse: ratiosOf(starts.get(format)!, parse) }),
-    ...memory.get(format)!,
+    peak: peaks.get(format)!,
   }));
 }
 
@@ -217,7 +216,7 @@ export function loadTables({ loads, rates }: LoadResults): Table[] {
     {
       title: 'Loading',
       note: 'From the start of the process until it listens; memory is the whole process.',
-      head: ['points, format', 'file', 'ready s', 'to JSON.parse', 'peak', 'to NDJSON', 'later'],
+      head: ['points, format', 'file', 'ready s', 'to JSON.parse', 'peak', 'to NDJSON'],
       rows: loads.map((one) => [
         `${digits(one.points)}, ${one.format}`,
         size(one.fileBytes),
@@ -225,7 +224,6 @@ export function loadTables({ loads, rates }: LoadResults): Table[] {
         one.toParse === undefined ? '–' : digits(one.toParse.median),
         size(one.peak),
         `${digits(one.peak / one.ndjsonBytes)} ×`,
-        size(one.later),
       ]),
     },
     {

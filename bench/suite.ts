@@ -39,6 +39,8 @@ const LARGE_MINUTES = 60;
 /** Longer titles of goals are cut on a terminal. */
 const TITLE_WIDTH = 90;
 
+/** What the peers are not asked for, and small boxes, by which batches are judged. */
+const BATCHES = ['--batch', '100', '--scenarios', 'small-box,tiles,time,deep-pages,mix'];
 const SCALE = ['--beside', '10000000', '--scenarios', 'small-box,nearby,tiles'];
 
 /**
@@ -47,11 +49,11 @@ const SCALE = ['--beside', '10000000', '--scenarios', 'small-box,nearby,tiles'];
  */
 const STEPS: readonly Step[] = [
   step('peers', 220, 220),
-  step('load', 120, 300, '--large'),
-  step('reload', 40, 40),
-  step('post', 95, 95),
+  step('load', 105, 300, '--large'),
+  step('reload', 90, 90),
+  step('post', 70, 70),
   step('export', 65, 65),
-  { ...step('http', 80, 80), args: ['--batch', '100'] },
+  { ...step('http', 50, 50), args: BATCHES },
   { ...step('http', 0, 30), part: 'open', args: ['--rate', '1000'] },
   step('tiles', 0, 900, '--large'),
   step('query', 0, 300, '--large'),
