@@ -1,10 +1,6 @@
 import { Agent, request } from 'node:http';
-import { setFlagsFromString } from 'node:v8';
 import { LatencyHistogram } from '../support/histogram.js';
 import { count, type Load, Recorder, type Round } from './types.js';
-
-// with the heap for young objects that V8 grows to, its own collections take 4 ms at a time
-setFlagsFromString('--semi-space-growth-factor=1');
 
 /** Milliseconds. */
 const TIMEOUT = 30_000;

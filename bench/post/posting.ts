@@ -9,7 +9,7 @@ import { ahead } from '../support/proc.js';
 import type { BenchOptions } from '../support/run.js';
 import { dieTogether } from '../support/service.js';
 
-/** In the emptiest sea: boxes that are read would hold ever more points otherwise. */
+/** In the emptiest sea: else some of the small boxes that are read would hold ever more points. */
 export const POST_BODY: string = JSON.stringify({
   ...{ lat: '-48.8767', lon: '-123.3933' },
   ...{ comment: 'The bench is broken.', tags: ['Repair'] },

@@ -1,12 +1,14 @@
 import { closeSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { InputError } from '../model/quote.js';
-import { unreadable } from './system-files.js';
+import { marksOf, unreadable } from './system-files.js';
 
 export class InputFile {
   readonly path: string;
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly modifiedAt: number;
+  /** {@link marksOf} the file as it was opened. */
+  readonly marks: string;
   /** For other threads, which read the same file whatever its path leads to by then. */
   readonly fd: number;
   #isOpen = true;
@@ -15,9 +17,10 @@ export class InputFile {
   constructor(path: string, fd?: number) {
     this.path = path;
     this.fd = fd ?? openFile(path);
-    const { size, mtimeMs } = fstatSync(this.fd);
-    this.size = size;
-    this.modifiedAt = Math.floor(mtimeMs);
+    const stats = fstatSync(this.fd);
+    this.size = stats.size;
+    this.modifiedAt = Math.floor(stats.mtimeMs);
+    this.marks = marksOf(stats);
   }
 
   /** Reads from `position` on; returns the number of bytes. Throws an InputError. */

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
-import { statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { isMainThread, parentPort } from 'node:worker_threads';
 import { checkChecksum, contentDigest, openSnapshot } from '../formats/files/open.js';
 import type { Progress } from '../formats/snapshot.js';
-import { marksOf } from '../formats/system-files.js';
 import { buildDataset } from '../index/build-dataset.js';
 import { type Notification, packUnseen } from '../model/notification.js';
 import { InputError } from '../model/quote.js';
@@ -43,7 +41,7 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const { maxInvalid, timeZone, notifications } = request;
   if (checksum !== undefined) await checkChecksum(path, name, checksum);
   const extra = notifications === undefined ? [] : await readExtra(notifications, timeZone);
-  // the zone tells what times without an offset are, those of filters in addresses, too
+  // at addresses that are kept for ever, caches would show times and filters of another zone
   const beside = JSON.stringify([extra, timeZone]);
   const digestWith = (snapshot: string): string => hash('sha256', snapshot + beside);
   const isServed = (snapshot: string): boolean => digestWith(snapshot) === unless;
@@ -52,10 +50,9 @@ async function build(request: BuildRequest, onProgress: Progress): Promise<Build
   const options = { maxInvalid, timeZone, threads, onProgress };
   const reader = await openSnapshot(path, options);
   try {
-    // the checksum and the rest were read by name: from here on the reader has the file itself
-    const now = statSync(path, { throwIfNoEntry: false });
-    if (marks !== undefined && (now && marksOf(now)) !== marks) {
-      throw new InputError(`${path}: it changed while it was read`);
+    // it is opened by name, as for its checksum: another file may have the name by now
+    if (marks !== undefined && reader.marks !== marks) {
+      throw new Error(`${name}: it changed while it was read`);
     }
     const built = await buildDataset(reader, { inParallel });
     const { notifications: own, ...report } = built.report;

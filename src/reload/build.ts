@@ -8,7 +8,7 @@ interface BuildTask {
   readonly path: string;
   /** The file's name in messages: the path may be that of a copy. */
   readonly name?: string;
-  /** As `Opened` has them. */
+  /** Marks of the file that settled, and the text of its checksum file, where there are some. */
   readonly marks?: string | undefined;
   readonly checksum?: string | undefined;
   /** The digest of the served generation: nothing is built when the files still have it. */

@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { sumOf } from '../http/metrics.js';
@@ -28,8 +28,8 @@ const main: Calls<Service> = new Calls(parentPort!, {
   metrics: async () => (await web).metrics(),
   async close() {
     isClosing = true;
-    // the system would take connections that nobody answers
-    if (!isListening) closeSync(start.fd);
+    // an open socket, which the supervisor's process shares, takes connections that nobody answers
+    if (!isListening) createServer().listen({ fd: start.fd }).close();
     await (await web).close();
     process.exit(0);
   },

@@ -59,7 +59,7 @@ test('compact, list and export accept the address of a running service', async (
   const token = { WAYPOST_ADMIN_TOKEN: 'secret' };
   const compacted = join(folder, 'all.waypost');
   // a line for some readers of text, but none of NDJSON
-  const separated = jsonPost({ lat: '10', lon: '20', comment: 'a\u2028' });
+  const separated = jsonPost({ lat: '10', lon: '20', comment: 'a\u2028b' });
   assert.is((await service.get(LIST, separated)).status, 201);
   for (const key of ['b', 'c']) assert.is((await postKeyed(service, key)).status, 201);
   const refused = await runInThread(['compact', snapshot, base, compacted]);

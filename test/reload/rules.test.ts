@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { checkChecksum } from '../../src/formats/files/open.js';
 import { unseenOf } from '../../src/reload/current.js';
+import { requireSize } from '../../src/reload/decide.js';
 import { sha256, writeAged } from '../support/folder.js';
 import { countOf, markedLines, markedRecords, replaceFile } from '../support/marked.js';
 import { blockOf, notification, point, writeNative } from '../support/native.js';
@@ -19,6 +20,11 @@ test('a snapshot without points is refused unless that is allowed', async () => 
   assert.is(current.generation.count, countOf(1));
   const allowed = await startReloading({ path, allowEmpty: true });
   assert.is(allowed.current.generation.count, 0);
+});
+
+test('a snapshot may lose as much as it is allowed to, and no point more', () => {
+  requireSize('a', 43, 100, 0.57);
+  assert.throws(() => requireSize('a', 42, 100, 0.57), /a loss of more than 57 %/);
 });
 
 test('a page of the interface is not served for the whole list', async () => {

@@ -3,11 +3,14 @@ import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { InputError } from '../../model/quote.js';
 import { openTimeZone } from '../../model/time-zone.js';
+import type { InputFile } from '../input-file.js';
 import { openNative } from '../native/read.js';
 import { CHECKSUM_SUFFIX, type ReadOptions, type SnapshotReader } from '../snapshot.js';
 
+type OpenedSnapshot = SnapshotReader & Pick<InputFile, 'marks'>;
+
 /** Opens a snapshot file of any format. Throws an InputError where there is none. */
-export async function openSnapshot(path: string, options: ReadOptions): Promise<SnapshotReader> {
+export async function openSnapshot(path: string, options: ReadOptions): Promise<OpenedSnapshot> {
   // native files need no parsers of rows, which take long to load
   const native = openNative(path, options);
   if (native !== undefined) return native;

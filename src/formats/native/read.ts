@@ -138,6 +138,10 @@ export class NativeReader implements TwoPassReader {
     };
   }
 
+  get marks(): string {
+    return this.#file.marks;
+  }
+
   close(): void {
     this.#file.close();
   }

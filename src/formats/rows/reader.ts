@@ -67,6 +67,10 @@ export class RowsReader implements SnapshotReader {
     this.#problems = new ProblemLog(format);
   }
 
+  get marks(): string {
+    return this.#source.marks;
+  }
+
   async *blocks(): AsyncGenerator<PointBlock> {
     try {
       for await (const piece of this.#pieces()) {

@@ -127,14 +127,14 @@ export function onBreak(request: IncomingMessage, reject: (error: HttpError) => 
 }
 
 /**
- * Reads on in a refused body, {@link MOST_UNWANTED} bytes beyond `wanted` ones: its client may read
+ * Reads on in a refused body, {@link MOST_UNWANTED} bytes beyond `allowed` ones: its client may read
  * the answer only when all is sent.
  */
-export function passOver(request: IncomingMessage, wanted = 0): void {
+export function passOver(request: IncomingMessage, allowed = 0): void {
   let bytes = 0;
   request.on('data', (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > wanted + MOST_UNWANTED) request.socket.destroy();
+    if (bytes > allowed + MOST_UNWANTED) request.socket.destroy();
   });
   request.resume();
 }

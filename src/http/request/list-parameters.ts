@@ -196,11 +196,8 @@ export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | u
 }
 
 /** Throws a 400 HttpError for unknown parameters of a document. */
-export function refuseOthers(
-  pairs: readonly Pair[],
-  parameters: readonly Parameter[] = OGC_PARAMETERS,
-): void {
-  readKnown(pairs, parameters, () => undefined);
+export function refuseOthers(pairs: readonly Pair[]): void {
+  readKnown(pairs, OGC_PARAMETERS, () => undefined);
 }
 
 /** The filters that a document keeps in its links. Throws as {@link parseItemsQuery} does. */
@@ -225,10 +222,8 @@ function readKnown<Wanted>(
       reader.problems.push([cut(name), [text]]);
     }
     // the pipeline reads `format` itself
-    const formats = byName.get('f')?.schema['enum'] as readonly string[] | undefined;
-    if (formats !== undefined) {
-      reader.read('f', (text) => formats.includes(text) || 'no format that there is');
-    }
+    const formats = byName.get('f')!.schema['enum'] as readonly string[];
+    reader.read('f', (text) => formats.includes(text) || 'no format that there is');
     return read(reader);
   });
 }

@@ -95,8 +95,10 @@ export async function readMultipart(
     else guest.grow(length);
   }
 
+  let unread = uploads?.maxBytes;
   try {
     const parser = createParser(request, uploads);
+    unread = 0;
     await new Promise<void>((resolve, reject) => {
       refuse = reject;
       const tooMany = (): void => reject(tooManyFields());
@@ -115,7 +117,7 @@ export async function readMultipart(
     request.unpipe();
     request.off('data', count);
     // what is left of the body stands between the answer and the next request
-    passOver(request, uploads?.maxBytes);
+    passOver(request, unread);
     file?.destroy(error as Error);
     const made = await image?.catch(() => undefined);
     if (made !== undefined) await uploads!.discard(made);

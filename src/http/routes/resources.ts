@@ -3,13 +3,7 @@ import { readAsset } from '../../model/quote.js';
 import type { Context, ViewContext } from '../answer/context.js';
 import { preflightHeaders } from '../answer/head.js';
 import { createPipeline } from '../answer/pipeline.js';
-import {
-  type Address,
-  type Asked,
-  optionsOf,
-  type ReadAddress,
-  type View,
-} from '../answer/question.js';
+import { type Address, optionsOf, type ReadAddress, type View } from '../answer/question.js';
 import { JSON_FORMAT, OPENAPI, OPENAPI_30 } from '../formats/json-format.js';
 import {
   ALLOW_POINTS,
@@ -19,7 +13,6 @@ import {
   ROOT_PATH,
 } from '../request/addresses.js';
 import { NotFound } from '../request/http-error.js';
-import { refuseOthers } from '../request/list-parameters.js';
 import { pathOf } from '../request/origin.js';
 import { parameters } from '../request/parameter.js';
 import { batchView } from './batch.js';
@@ -84,8 +77,7 @@ export function openapiAddresses(): readonly ReadAddress<undefined>[] {
       return Buffer.from(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);
     },
   };
-  const read = ({ pairs }: Asked): undefined => void refuseOthers(pairs, openapi.parameters);
-  return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH, read }];
+  return [openapi, { ...openapi, name: 'ogcApi', path: OGC_API_PATH }];
 }
 
 /** Adds the routes of a resource, and the redirect to an address that ends with a slash. */

@@ -54,13 +54,13 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
   const root = hasPattern ? dirname(path) : path;
   const fits = hasPattern ? matcherOf(pattern) : () => true;
-  const isFolder = (await stateIfAny(root))?.kind === 'folder';
-  const folder = isFolder ? root : dirname(root);
-  const [own, ...others] = await Promise.all(
-    [journal, tokens, companion].map((one) => one && nameIn(folder, one)),
-  );
+  const isFile = (await stateIfAny(root))?.kind === 'file';
+  const folder = isFile ? dirname(root) : root;
+  const [own] = journal === undefined ? [] : await namesIn(folder, journal);
+  const others = await Promise.all([tokens, companion].map((one) => one && namesIn(folder, one)));
   const matches = (name: string): boolean =>
-    isSnapshotName(name) && fits(name) && !belongsTo(own, name) && !others.includes(name);
+    isSnapshotName(name) && fits(name) && !belongsTo(own, name);
+  const isCandidate = (name: string): boolean => matches(name) && !others.flat().includes(name);
 
   return {
     name: path,
@@ -72,7 +72,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       if (file.kind === 'file') {
         return [candidateOf(root, file, await stateIfAny(besideOf(root)), beside)];
       }
-      const found = await candidatesIn(root, matches, beside);
+      const found = await candidatesIn(root, isCandidate, beside);
       if (found.length > 0) return found;
       const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
       throw new InputError(`${root}: there is no file in this folder ${which}`);
@@ -129,7 +129,7 @@ async function candidatesIn(
     });
     await Promise.all(looks);
   }
-  // it may be listed by who may not enter it
+  // of a folder that may not be entered the names are known, and no file
   if (found.length === 0) await access(folder, constants.X_OK);
   return found.sort((a, b) => b.modifiedAt - a.modifiedAt || (a.path < b.path ? 1 : -1));
 }
@@ -180,14 +180,17 @@ export function changeOf(
   return before !== undefined && before.inode === now?.inode ? 'written' : 'replaced';
 }
 
-/** The name that a file has in a folder; undefined where it is elsewhere. */
-async function nameIn(folder: string, path: string): Promise<string | undefined> {
+/** The names that a file and what a link leads to have in a folder; none where it is elsewhere. */
+async function namesIn(folder: string, path: string): Promise<readonly string[]> {
   try {
-    const target = targetOf(path);
-    const isInside = (await realpath(dirname(target))) === (await realpath(folder));
-    return isInside ? basename(target) : undefined;
+    const inside = await realpath(folder);
+    const names: string[] = [];
+    for (const one of [targetOf(path), path]) {
+      if ((await realpath(dirname(one))) === inside) names.push(basename(one));
+    }
+    return names;
   } catch {
-    // what opens the folder or the journal says what is wrong
-    return undefined;
+    // what opens the folder or the file says what is wrong
+    return [];
   }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, renameSync } from 'node:fs';
+import { readdirSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { openAddressSource } from '../../../src/reload/source/address.js';
 import { closeLater, sha256 } from '../../support/folder.js';
@@ -59,13 +60,16 @@ test('a download that breaks off, or in which nothing more comes, goes on where 
 });
 
 test('a download that was compressed on its way begins anew: its bytes count otherwise', async () => {
-  const { origin, look, served } = await start();
+  const { origin, look, served, folder } = await start();
   Object.assign(origin, { etag: '"2"', content: markedLines(2) });
   const coded = gzipSync(origin.content, { level: 0 });
   const headers = { ETag: '"2"', 'Content-Encoding': 'gzip', 'Content-Length': coded.length };
-  origin.next.push(undefined, undefined, (_, response) => {
+  origin.next.push(undefined, undefined, async (_, response) => {
     response.writeHead(200, headers);
-    response.write(coded.subarray(0, coded.length >> 1), () => response.destroy());
+    response.write(coded.subarray(0, coded.length >> 1));
+    const has = (name: string): boolean => statSync(join(folder, name)).size > 0;
+    await until('some of it is kept', () => readdirSync(folder).some(has));
+    response.destroy();
   });
   origin.answers.length = 0;
   await look();

@@ -74,7 +74,9 @@ test('the journal and the files beside it are no snapshots, whatever its name', 
   } finally {
     fs.rmSync(outside);
   }
-  const own = { tokens: join(folder, 'notes.dbx'), companion: join(folder, 'other.db') };
+  fs.symlinkSync(join(folder, '..', 'elsewhere'), join(folder, 'told'));
+  fs.symlinkSync('other.db', join(folder, '.companion'));
+  const own = { tokens: join(folder, 'notes.dbx'), companion: join(folder, '.companion') };
   const names = await namesOf(await sourceOf(folder, join(folder, 'notes.db'), own));
   assert.equal(names, ['other.db-journal', 'notes.db.gz']);
   const elsewhere = await sourceOf(folder, join(folder, '..', 'notes.db'));
