@@ -81,7 +81,7 @@ async function readService(
       headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     });
     if (response.ok) {
-      for await (const line of linesOf(response.body!)) posts.push(readPostLine(line));
+      for await (const line of linesIn(response.body!)) posts.push(readPostLine(line));
     }
   } catch (error) {
     const { cause, message } = error as Error;
@@ -102,7 +102,7 @@ async function readService(
 }
 
 /** Lines of NDJSON. By `node:readline` they also end at U+2028, which JSON may have, since Node 24. */
-async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+async function* linesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of body) {

@@ -56,11 +56,11 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const fits = hasPattern ? matcherOf(pattern) : () => true;
   const isFile = (await stateIfAny(root))?.kind === 'file';
   const folder = isFile ? dirname(root) : root;
-  const [own] = journal === undefined ? [] : await namesIn(folder, journal);
-  const others = await Promise.all([tokens, companion].map((one) => one && namesIn(folder, one)));
+  const journals = await namesIn(folder, journal);
+  const others = [...(await namesIn(folder, tokens)), ...(await namesIn(folder, companion))];
   const matches = (name: string): boolean =>
-    isSnapshotName(name) && fits(name) && !belongsTo(own, name);
-  const isCandidate = (name: string): boolean => matches(name) && !others.flat().includes(name);
+    isSnapshotName(name) && fits(name) && !journals.some((one) => belongsTo(one, name));
+  const isCandidate = (name: string): boolean => matches(name) && !others.includes(name);
 
   return {
     name: path,
@@ -181,7 +181,8 @@ export function changeOf(
 }
 
 /** The names that a file and what a link leads to have in a folder; none where it is elsewhere. */
-async function namesIn(folder: string, path: string): Promise<readonly string[]> {
+async function namesIn(folder: string, path: string | undefined): Promise<readonly string[]> {
+  if (path === undefined) return [];
   try {
     const inside = await realpath(folder);
     const names: string[] = [];

@@ -19,8 +19,8 @@ export function isSnapshotName(name: string): boolean {
 }
 
 /** Whether a file of this name is the journal, or one of the files beside it. */
-export function belongsTo(journal: string | undefined, name: string): boolean {
-  if (journal === undefined || !name.startsWith(journal)) return false;
+export function belongsTo(journal: string, name: string): boolean {
+  if (!name.startsWith(journal)) return false;
   return new RegExp(`^${BESIDE_JOURNAL}`).test(name.slice(journal.length));
 }
 

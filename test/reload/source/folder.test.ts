@@ -74,11 +74,17 @@ test('the journal and the files beside it are no snapshots, whatever its name', 
   } finally {
     fs.rmSync(outside);
   }
-  fs.symlinkSync(join(folder, '..', 'elsewhere'), join(folder, 'told'));
   fs.symlinkSync('other.db', join(folder, '.companion'));
   const own = { tokens: join(folder, 'notes.dbx'), companion: join(folder, '.companion') };
   const names = await namesOf(await sourceOf(folder, join(folder, 'notes.db'), own));
   assert.equal(names, ['other.db-journal', 'notes.db.gz']);
+  // a link that leads out of the folder
+  const link = join(folder, 'linked');
+  fs.symlinkSync(makeFile('tokens'), link);
+  const linked = await sourceOf(folder, undefined, { tokens: link });
+  assert.not((await namesOf(linked)).includes('linked'));
+  assert.not((await namesOf(await sourceOf(folder, link))).includes('linked'));
+  fs.rmSync(link);
   const elsewhere = await sourceOf(folder, join(folder, '..', 'notes.db'));
   assert.is((await namesOf(elsewhere)).length, others.length + beside.length);
 });
