@@ -14,7 +14,7 @@ const PACKAGE = '@aws-sdk/client-s3';
 const CONNECTION_MS = 5_000;
 
 export function isBucket(address: string): boolean {
-  return address.startsWith('s3://');
+  return /^s3:\/\//i.test(address);
 }
 
 /**
@@ -22,7 +22,7 @@ export function isBucket(address: string): boolean {
  * InputError where the SDK is not installed or the address is malformed.
  */
 export async function openBucket(address: string): Promise<Bucket> {
-  const [, name, path] = /^s3:\/\/([^/]+)\/(.*)$/.exec(address) ?? [];
+  const [, name, path] = /^s3:\/\/([^/]+)\/(.*)$/i.exec(address) ?? [];
   if (name === undefined || path === undefined) {
     throw new InputError(`${address}: expected s3://bucket/key, or s3://bucket/prefix/`);
   }

@@ -86,8 +86,10 @@ test('an unknown flag or command is refused with the nearest known one, what is 
 });
 
 test('a bad value is named with its flag and the rule', async () => {
-  // any text is an admin token
-  const strict = SERVE_SETTINGS.filter(({ parse, flag }) => parse && !flag.startsWith('--admin'));
+  const valued = SERVE_SETTINGS.filter(({ flag }) => flag.includes('<'));
+  for (const { parse, flag } of valued) assert.throws(() => parse!(''), /^expected /, flag);
+  const isAnyText = /<(?:file|folder|place|address|name|token)>$/;
+  const strict = valued.filter(({ flag }) => !isAnyText.test(flag));
   assert.ok(strict.length > 10);
   for (const { parse, flag } of strict) {
     assert.throws(() => parse!('?!'), /^expected /, flag);

@@ -21,7 +21,7 @@ export interface Setting {
   readonly help: string;
   readonly required: boolean;
   readonly fallback: string | undefined;
-  /** Throws an Error that names the rule. Texts stay as they are without. */
+  /** Throws an Error that names the rule; undefined for a switch. */
   readonly parse: Parse | undefined;
 }
 
@@ -60,6 +60,12 @@ const BY_FLAG: Readonly<Record<string, Parse>> = {
   '--log-level': oneOf(...LOG_LEVELS),
 };
 
+/** Paths and names; a script whose variable is empty gives an empty one. */
+const filled: Parse = (text) => {
+  if (text !== '') return text;
+  throw new InputError('expected a value, or no such flag');
+};
+
 const ROW =
   /^((--\S+)(?: (<\w+>))?)( required)?(?: = ([^\s,]+))?(?:, at least (\S+)|, (\d+) to (\d+))?\n(.*)$/s;
 
@@ -78,7 +84,8 @@ export const SERVE_SETTINGS: readonly Setting[] = TABLE.trim()
   .map((row) => {
     const [, flag = '', name = '', kind = '', required, fallback, least, from, to, help = ''] =
       ROW.exec(row)!;
-    const own = from === undefined ? BY_KIND[kind] : wholeNumber(Number(from), Number(to));
+    const text = kind === '' ? undefined : filled;
+    const own = from === undefined ? (BY_KIND[kind] ?? text) : wholeNumber(+from, Number(to));
     return {
       flag,
       environment: `WAYPOST_${name.slice(2).toUpperCase().replaceAll('-', '_')}`,

@@ -2,6 +2,7 @@ import { createWriteStream, rmSync } from 'node:fs';
 import { mkdir, rm, stat, truncate, utimes } from 'node:fs/promises';
 import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
+import { isBucket } from '../../formats/bucket.js';
 import { CHECKSUM_SUFFIX, type Progress } from '../../formats/snapshot.js';
 import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
@@ -26,7 +27,7 @@ const IDLE_MS = 30_000;
  */
 export async function openAddressSource(options: AddressOptions): Promise<Source> {
   const { address, companion, folder, mode, pollMs, idleMs = IDLE_MS } = options;
-  const store: Store = address.startsWith('s3:')
+  const store: Store = isBucket(address)
     ? await (await import('./bucket-store.js')).bucketStore(address)
     : webStore(address);
   await mkdir(folder, { recursive: true });

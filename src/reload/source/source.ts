@@ -41,7 +41,7 @@ export function matcherOf(pattern: string): (name: string) => boolean {
 
 /** Whether a snapshot is named by an address rather than a path. */
 export function isAddress(snapshot: string): boolean {
-  return /^(?:https?|s3):\/\//.test(snapshot);
+  return /^(?:https?|s3):\/\//i.test(snapshot);
 }
 
 /** A snapshot that could be served, as it was when looked at. */
