@@ -153,8 +153,8 @@ const ACCIDENTS: Readonly<Record<Kind, (world: World) => Promise<void>>> = {
       return (await postKeyed(world.instances[0]!, 'full').catch(() => undefined))?.status === 503;
     });
     primary!.emptyDisk();
-    // the server may have ended, or still be ending
-    await primary!.stop('SIGINT');
+    // the server may have ended; one that begins anew after a crash may pass over a SIGINT for ever
+    await primary!.stop('SIGKILL');
     await start(world, primary!);
   },
   async everything(world) {
