@@ -120,6 +120,8 @@ async function start(
     showProgress(current, reloader.load()),
   ]);
   opened.push(() => web.close());
+  // without a warm-up it starts at its first question
+  if (settings.warmUp > 0) lanes.start();
   await web.warmUp(current.generation.engine.dataset);
   const [own, ...others] = sockets;
   const address = await web.listen(
@@ -135,8 +137,6 @@ async function start(
   });
   metrics.add(threads.metrics);
   void current.follow(threads);
-  // without a warm-up it starts at its first question
-  if (settings.warmUp > 0) lanes.start();
   const unwatch = source.watch(() => void reloader.look());
   return {
     begun: { points: pointsServed(current.generation), loadMs, address, ...operations },
