@@ -21,6 +21,7 @@ import {
   checkHead,
   type Limits,
   limitBodyTime,
+  lingerOnClose,
   refuseBrokenRequest,
   watchLoop,
 } from './limits.js';
@@ -190,6 +191,7 @@ function createHttpServer(
   const server = createServer(options, createGate(handle, cut));
   // Node would leave out headers behind the thousandth, a key or a token, too; the size bounds them
   server.maxHeadersCount = 0;
+  server.on('connection', (socket: Socket) => lingerOnClose(socket, requestTimeout));
   // for a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { quote } from '../model/quote.js';
-import { responseOf } from './answer/node-internals.js';
+import { incomingOf, responseOf } from './answer/node-internals.js';
 import { hasBody } from './request/body.js';
 import { HttpError } from './request/http-error.js';
 
@@ -62,6 +62,24 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
   head.push('X-Content-Type-Options: nosniff', `Content-Length: ${body.length}`);
   socket.end([...head, '', body].join('\r\n'));
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
+}
+
+/**
+ * Lets a client that wants its connection closed send all of its body, for `ms` milliseconds: Node
+ * closes behind the answer, and the reset that follows may overtake it (RFC 9112, 9.6).
+ */
+export function lingerOnClose(socket: Socket, ms: number): void {
+  const { destroySoon } = socket;
+  socket.destroySoon = () => {
+    const request = incomingOf(socket);
+    if (request === undefined || socket.destroyed) return destroySoon.call(socket);
+    socket.end();
+    const timer = setTimeout(() => socket.destroy(), ms).unref();
+    request.once('close', () => {
+      clearTimeout(timer);
+      destroySoon.call(socket);
+    });
+  };
 }
 
 const MULTIPART = /^\s*multipart\/form-data\b/i;

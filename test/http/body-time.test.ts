@@ -56,6 +56,19 @@ test('a client that reads only after sending a body that is too large finds the 
   // an image may have 20 MiB
   const form = 'multipart/form-data; boundary=x';
   assert.match(await sendThenRead(32 * 1024 * 1024, form), /^HTTP\/1\.1 413 .*image is too large/s);
+  // as nginx and urllib ask for it
+  const closing = 'text/plain\r\nConnection: close';
+  assert.match(await sendThenRead(12 * 1024 * 1024, closing), /^HTTP\/1\.1 415 /);
+});
+
+test('a client that wants its connection closed cannot send its refused body for ever', async () => {
+  const line = dial(service.port);
+  const head = 'POST /rest/map_data_points/ HTTP/1.0\r\nContent-Type: text/plain';
+  line.socket.write(`${head}\r\nContent-Length: 1000000\r\n\r\n`);
+  const dripping = setInterval(() => line.socket.write('x'), 20);
+  await until('it is closed', () => line.isClosed);
+  clearInterval(dripping);
+  assert.match(line.answer, /^HTTP\/1\.1 415 .*"detail"/s);
 });
 
 test('bodies have --request-timeout, and forms that may hold an image --upload-timeout', async () => {
