@@ -209,9 +209,12 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const { corsOrigin } = context;
   reply.headers(corsHeaders(request.headers.origin, corsOrigin));
   reply.headers({ 'X-Content-Type-Options': 'nosniff', 'X-Request-Id': request.id });
-  const isFile = request.routeOptions.config?.isFile === true;
+  const { isFile = false, isOperation = false } = request.routeOptions.config ?? {};
   const vary = varyOf({ corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
+  // caches would keep an answer that says nothing for some minutes
+  const caching = isOperation ? 'no-store' : 'no-cache';
+  if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', caching);
   if (context.closing()) reply.header('Connection', 'close');
 }
 

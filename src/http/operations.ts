@@ -27,7 +27,7 @@ const VERSION = version();
 export function addOperations(
   app: FastifyInstance,
   service: Service,
-  { current, tokens, posting }: Context,
+  { current, tokens, posting, site }: Context,
   adminToken: string | undefined,
   isPrivate: boolean,
 ): void {
@@ -70,7 +70,6 @@ export function addOperations(
     const { name, lastSequence } = await keptState(after);
     reply.headers({
       'Content-Type': 'application/x-ndjson',
-      'Cache-Control': 'no-store',
       'Waypost-Journal': name,
       'Waypost-Sequence': lastSequence,
     });
@@ -82,7 +81,7 @@ export function addOperations(
     const target = request.raw.url!;
     const done = service.reload(flagOf(target, 'accept'));
     if (flagOf(target, 'wait')) await done;
-    else reply.code(202).header('Location', '/health/ready');
+    else reply.code(202).header('Location', `${isPrivate ? '' : site.prefix}/health/ready`);
     return sendReadiness(reply, current, true);
   });
 }
@@ -99,7 +98,7 @@ async function* postLines(
 function sendReadiness(reply: FastifyReply, current: Current, seesAll: boolean): FastifyReply {
   const { generation, stale, building, posts, leaving } = current;
   const { tag, exportedAt, loadedAt } = generation;
-  return reply.header('Cache-Control', 'no-store').send({
+  return reply.send({
     status: leaving ? 'leaving' : 'ready',
     version: VERSION,
     points: pointsServed(generation),

@@ -121,7 +121,13 @@ test('values just outside the rules of settings are refused', () => {
       ...['map.example', 'https://map.example/', 'https://map.example/a', 'https://MAP.example'],
       ...['https://map.example:443', 'https://a.example,', '', 'https://*.example'],
     ],
-    '--public-url': ['ftp://x.example', 'https://u@x.example', 'https://x.example/?a', 'x.example'],
+    '--public-url': [
+      'ftp://x.example',
+      'https://u@x.example',
+      'https://x.example/?a',
+      'x.example',
+      'http://x.example//y.example',
+    ],
     '--tile-url': [
       ...['ftp://x.example/{z}/{x}/{y}', 'https://x.example/{z}/{x}', 'https://{z}.{x}.{y}/'],
       ...["https://x.example/{z}/{x}/{y}; script-src 'unsafe-inline'", '/{z}/{x}/{y}.png'],

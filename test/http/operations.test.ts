@@ -41,6 +41,13 @@ test('/health/live says that the service lives, /health/ready what it serves', a
   assert.ok(etag?.includes(ready.snapshot), 'the name of the snapshot is that of the validators');
 });
 
+test('no cache keeps what operators look at, nor a redirect or the viewer unseen', async () => {
+  const expected = { '/health/live': 'no-store', '/metrics': 'no-store', '/': 'no-cache' };
+  for (const [path, caching] of Object.entries({ ...expected, '/docs/': 'no-cache' })) {
+    assert.is((await plain.get(path)).headers['cache-control'], caching, path);
+  }
+});
+
 test('/metrics counts requests by route, status and representation', async () => {
   const before = await metricsOf(plain);
   const name = 'waypost_http_requests_total';

@@ -153,7 +153,8 @@ export function publicUrl(text: string): string {
   const isWeb = url?.protocol === 'http:' || url?.protocol === 'https:';
   // the text goes into JSON and headers as it is
   const isPlain = /^[\w:/.~%[\]-]+$/.test(text) && url?.username === '';
-  if (isWeb && isPlain) return text.replace(/\/+$/, '');
+  // a link that begins with two slashes leads to another host
+  if (isWeb && isPlain && !url.pathname.startsWith('//')) return text.replace(/\/+$/, '');
   throw new InputError('expected a URL such as https://example.org or https://example.org/notes');
 }
 
