@@ -192,7 +192,7 @@ tokenCommand
   .argument('<file>', 'file of tokens')
   .action(async (file: string) => {
     const { listTokens } = await import('./cli/tokens.js');
-    for (const line of listTokens(file)) console.log(line);
+    for (const line of listTokens(file)) console.log(forTerminal(line));
   });
 
 tokenCommand

@@ -96,8 +96,8 @@ export interface Journal {
   giveIdsFrom(id: number): Promise<void>;
   /**
    * Gives a post its sequence; resolves once it is on stable storage and the listeners were told.
-   * Posts of one turn of the event loop share a transaction. Rejects with
-   * {@link JournalUnavailable}; whether the post stays may be unknown then.
+   * Posts of one turn of the event loop share a transaction. Rejects with {@link NotStored}, or with
+   * {@link JournalUnavailable} where it is unknown whether the post stays.
    */
   append(post: NewPost): Promise<Appended>;
   /** The posts behind a sequence, ascending, `limit` at most. */
@@ -243,8 +243,13 @@ export class JournalUnavailable extends Error {
   override readonly name = 'JournalUnavailable';
 }
 
-/** Nothing was stored: meanwhile another instance loaded a snapshot that may use the post's id. */
-export class IdTaken extends Error {
+/** A post was refused, and nothing of it stored. */
+export class NotStored extends Error {
+  override readonly name: string = 'NotStored';
+}
+
+/** Meanwhile another instance loaded a snapshot that may use the post's id. */
+export class IdTaken extends NotStored {
   override readonly name = 'IdTaken';
 }
 

@@ -10,6 +10,7 @@ import {
   type Listener,
   type Move,
   type NewPost,
+  NotStored,
   type Post,
   type PostRow,
   postOf,
@@ -146,7 +147,7 @@ class DatabaseJournal implements SharedJournal {
 
   append(post: NewPost): Promise<Appended> {
     const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
-    if (reason !== undefined) return Promise.reject(new JournalUnavailable(reason));
+    if (reason !== undefined) return Promise.reject(new NotStored(reason));
     return this.#batches.append(post);
   }
 

@@ -9,6 +9,7 @@ import {
   isShared,
   type JournalState,
   JournalUnavailable,
+  NotStored,
   type OwnJournal,
   type Post,
   type PostKey,
@@ -89,8 +90,8 @@ export class PostWriter implements Posts {
     try {
       reply = await this.#check(request);
     } catch (error) {
-      if (error instanceof MediaUnavailable) reply = unavailable(error.message);
-      else if (error instanceof IdTaken) reply = unavailable(error.message);
+      if (error instanceof MediaUnavailable || error instanceof NotStored)
+        reply = unavailable(error.message);
       else if (error instanceof JournalUnavailable) reply = unavailable(`${error.message}${AGAIN}`);
       else throw error;
     }
@@ -137,10 +138,9 @@ export class PostWriter implements Posts {
       const id = await journal.takeId();
       address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address).catch(async (error) => {
-        if (!(error instanceof IdTaken)) throw error;
-        isRefused = true;
+        isRefused = error instanceof NotStored;
         // the address of an image has the id
-        if (address !== undefined) throw error;
+        if (!(error instanceof IdTaken) || address !== undefined) throw error;
         return this.#append(request, draft, await journal.takeId(), undefined);
       });
       isRefused = reply.kind !== 'accepted';

@@ -11,6 +11,7 @@ import {
   type Listener,
   type Move,
   type NewPost,
+  NotStored,
   type OwnJournal,
   type Post,
   StoreError,
@@ -115,7 +116,7 @@ class FileJournal implements OwnJournal {
 
   append(post: NewPost): Promise<Appended> {
     const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
-    if (reason !== undefined) return Promise.reject(new JournalUnavailable(reason));
+    if (reason !== undefined) return Promise.reject(new NotStored(reason));
     return this.#batches.append(post);
   }
 

@@ -60,7 +60,11 @@ export async function openIntake(
   if (settings.requireToken && settings.tokens === undefined) {
     logger.warn('nobody can post: --require-token needs --tokens');
   }
-  const media = await openImages(settings, stats, logger);
+  const media = await openImages(settings, stats, logger).catch(async (error: unknown) => {
+    // it would keep the process alive, and its lock
+    await journal.close();
+    throw error;
+  });
   const deltas = new Deltas({ current, logger });
   journal.changed((posts) => {
     const points = posts.map(acceptedOf);

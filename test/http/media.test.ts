@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { exchange, statusOf } from '../support/client.js';
 import { startOwnService } from '../support/own-service.js';
+import { FIXTURE_POINTS, runCommand } from '../support/service.js';
 import { dial } from '../support/sockets.js';
 import { assert, makeFolder, refusal, test, until } from '../support/uvu.js';
 
@@ -141,6 +142,15 @@ test('an invalid folder of images is refused', async () => {
     const said = await refusal(startOwnService(['--media', path!]));
     assert.ok(said.includes(`--media ${path}: ${what}. Make it`), said);
   }
+});
+
+test('a process ends whose images cannot be stored, although its journal is open by then', async () => {
+  const taken = makeFolder();
+  writeFileSync(join(taken, 'map_data_points'), 'no folder');
+  const flags = ['--media', taken, '--journal', join(home, 'journal'), '--port', '0'];
+  const { code, stderr } = await runCommand(['serve', '--snapshot', FIXTURE_POINTS, ...flags]);
+  assert.is(code, 1);
+  assert.match(stderr, /^waypost: --media .*: cannot be written: /m);
 });
 
 test.run();

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -110,6 +110,21 @@ test('images of accepted points survive a kill, and unfinished uploads do not', 
   service = await startOwnService(flags);
   assert.equal((await stored()).sort(), before);
   assert.is((await service.get(image!)).status, 200);
+});
+
+test('an image whose post a failing journal refuses does not stay', async () => {
+  const [other, place] = [join(home, 'other'), join(home, 'place')];
+  for (const folder of [other, place]) mkdirSync(folder);
+  const own = await startOwnService(['--media', other, '--journal', join(place, 'journal')]);
+  renameSync(place, join(home, 'gone'));
+  await until('posts are refused', async () => {
+    return (await own.get('/health/ready')).text.includes('"accepted":false');
+  });
+  const { status, text } = await own.get(LIST, imagePost({ lat: '1', lon: '2' }, PNG));
+  assert.is(status, 503);
+  assert.match(text, /"detail":"[^"]*: it cannot be opened[^"]*"/);
+  assert.not.match(text, /all the same/);
+  assert.equal(readdirSync(join(other, 'map_data_points')), []);
 });
 
 test.run();

@@ -6,7 +6,7 @@ import * as assert from 'uvu/assert';
 import { UTC } from '../../src/model/time-zone.js';
 import {
   type Journal,
-  JournalUnavailable,
+  NotStored,
   type OwnJournal,
   type Post,
   type SharedJournal,
@@ -177,7 +177,7 @@ for (const kind of [FILE, DATABASE]) {
   check('takes nothing once it is closed', async (place) => {
     const journal = await opened(place);
     await journal.close();
-    assert.instance(await failure(journal.append(newPost(1))), JournalUnavailable);
+    assert.instance(await failure(journal.append(newPost(1))), NotStored);
     if (kind === FILE) rmSync(place);
     assert.is(await numbersIn(await opened(place)), '');
   });

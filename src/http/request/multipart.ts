@@ -5,6 +5,7 @@ import {
   type BusboyHeaders,
   type BusboyInstance,
 } from '@fastify/busboy';
+import { quote } from '../../model/quote.js';
 import type { SharedRoom } from '../../model/turns.js';
 import { addTo } from '../../model/units.js';
 import { MediaUnavailable } from '../../posts/media/folder.js';
@@ -35,6 +36,8 @@ interface MultipartPlaces {
   readonly address: string;
 }
 
+/** Fields of a post that are no files. */
+const TEXT_FIELDS: ReadonlySet<string> = new Set(['lat', 'lon', 'comment', 'tags']);
 const MAX_FILES = 10;
 const MAX_PART_HEADERS = 16;
 const MAX_PART_HEAD_BYTES = 8 * 1024;
@@ -42,7 +45,7 @@ const MAX_PART_HEAD_BYTES = 8 * 1024;
 /**
  * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes,
  * other files are passed over. Throws an HttpError and leaves no file: 400 where the body is
- * malformed, breaks off, or has several images, or one without `uploads`; 413 where it is too
+ * malformed, breaks off, has a file in the place of a text, or has several images, or one without `uploads`; 413 where it is too
  * large; 503 where there is no room.
  */
 export async function readMultipart(
@@ -62,6 +65,7 @@ export async function readMultipart(
       if (given !== file) refuse(error);
     });
     if (name !== 'image') {
+      if (TEXT_FIELDS.has(name)) refuse(new HttpError(400, { [name]: ['Not a valid string.'] }));
       given.resume();
     } else if (fileName !== '') {
       takeImage(given, fileName);
@@ -105,7 +109,10 @@ export async function readMultipart(
       parser.once('partsLimit', tooMany).once('fieldsLimit', tooMany);
       const detail = `Too many files. Expected at most ${MAX_FILES}.`;
       parser.once('filesLimit', () => reject(new HttpError(413, { detail })));
-      parser.on('field', (name, value) => addTo(fields, name, value));
+      parser.on('field', (name, value, _isCutName, _isCut, coding) => {
+        if (!/^(?:7bit|8bit|binary)$/i.test(coding)) reject(codedField(name, coding));
+        addTo(fields, name, value);
+      });
       parser.on('file', (name, given, fileName) => addFile(name, given, fileName));
       parser.on('error', reject);
       parser.once('finish', resolve);
@@ -146,6 +153,11 @@ function createParser({ headers }: IncomingMessage, uploads: Uploads | undefined
     },
     isPartAFile: (_name, _type, fileName) => fileName !== undefined,
   });
+}
+
+function codedField(name: string, coding: string): HttpError {
+  const text = `Got Content-Transfer-Encoding ${quote(coding)}. Expected 7bit, 8bit or binary.`;
+  return new HttpError(400, { [name]: [text] });
 }
 
 function imageTooLarge({ maxBytes }: Uploads): HttpError {

@@ -56,10 +56,10 @@ export function openIncoming(path: string): void {
   throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
 }
 
-/** Makes a folder that may be there already; the one above it must be there. */
+/** Makes a folder for this user alone, which may be there already; the one above it must be there. */
 export function makeFolder(path: string): void {
   try {
-    mkdirSync(path);
+    mkdirSync(path, 0o700);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }

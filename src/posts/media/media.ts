@@ -70,14 +70,15 @@ export class Media {
   async store(id: number, { file, name }: CheckedImage): Promise<string> {
     const { store } = this.#options;
     const path = this.#pathOf(file);
+    const address = `${IMAGES_PATH}${id}/${name}`;
     try {
       await store.put(path, String(id), name);
     } catch (error) {
-      await store.erase(String(id), name).catch(() => {});
+      await this.remove(address);
       await rm(path, { force: true }).catch(() => {});
       throw this.#unavailable(error);
     }
-    return `${IMAGES_PATH}${id}/${name}`;
+    return address;
   }
 
   /** Removes an image whose record was refused. */

@@ -112,6 +112,19 @@ test('a part of type JSON is text all the same', async () => {
   assert.equal((await post([json])).json(), { fields: [['tags', ['["a", "b"]']]] });
 });
 
+test('a text that comes as a file or encoded is refused rather than lost', async () => {
+  for (const name of ['lat', 'lon', 'comment', 'tags']) {
+    const reply = await post([part(name, 'text', 'x.txt')]);
+    assert.equal([reply.status, reply.json()], [400, { [name]: ['Not a valid string.'] }]);
+  }
+  const coding = 'text/plain\r\nContent-Transfer-Encoding';
+  const reply = await post([part('comment', 'aGVsbG8=', undefined, `${coding}: base64`)]);
+  const comment = ['Got Content-Transfer-Encoding "base64". Expected 7bit, 8bit or binary.'];
+  assert.equal([reply.status, reply.json()], [400, { comment }]);
+  const plain = await post([part('comment', 'h', undefined, `${coding}: 8BIT`)]);
+  assert.equal(plain.json(), { fields: [['comment', ['h']]] });
+});
+
 test('an image of the largest size is accepted, and one byte more is not', async () => {
   const most = await post([part('image', Buffer.alloc(MAX_BYTES), 'x.jpg')]);
   assert.is(most.status, 200);
