@@ -165,6 +165,12 @@ export class Database {
     if (this.#db.inTransaction) this.#db.exec('ROLLBACK');
   }
 
+  /** Whether it has no tables, such as one whose making was broken off. */
+  get isEmpty(): boolean {
+    const counted = 'SELECT count(*) AS tables FROM sqlite_schema';
+    return this.#get<{ tables: number }>(counted)!.tables === 0;
+  }
+
   makeTables(): void {
     this.#db.exec(TABLES);
     const name = randomBytes(8).toString('hex');

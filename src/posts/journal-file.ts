@@ -65,10 +65,10 @@ function isJournal(path: string): boolean {
 }
 
 /**
- * Whether there is a journal at a path. Throws where the rights to write or make one are lacking,
- * or where the file system is not of this machine.
+ * Throws where something else than a journal has the name, the rights to write or make one are
+ * lacking, or the file system is not of this machine.
  */
-function findJournal(path: string, anyFileSystem: boolean): boolean {
+function checkPlace(path: string, anyFileSystem: boolean): void {
   const exists = isJournal(path);
   const folder = dirname(path);
   if (statSync(folder, { throwIfNoEntry: false }) === undefined) {
@@ -79,7 +79,7 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
   if (exists) accessSync(path, constants.R_OK | constants.W_OK);
   accessSync(folder, constants.W_OK);
   const name = anyFileSystem ? undefined : REMOTE.get(statfsSync(folder).type);
-  if (name === undefined) return exists;
+  if (name === undefined) return;
   const reason = `it is on ${name}, whose locks and flushes cannot be relied on`;
   const cure = 'name a file on a disk of this machine, or add --journal-any-fs';
   throw new StoreError('refused', `${reason}: ${cure}`);
@@ -87,9 +87,11 @@ function findJournal(path: string, anyFileSystem: boolean): boolean {
 
 /** Owns the journal at a path, made where there is none. Throws where it is damaged. */
 export function openOwn(path: string, anyFileSystem: boolean): Database {
-  if (!findJournal(path, anyFileSystem)) makeJournal(path);
+  checkPlace(path, anyFileSystem);
   const db = new Database(path);
   try {
+    // also one that a start left which was ended, or had no room
+    if (db.isEmpty) fill(db);
     db.check('integrity_check');
     return db;
   } catch (error) {
@@ -111,15 +113,13 @@ function withDatabase<T>(path: string, work: (db: Database) => T, isOwner = true
   }
 }
 
-/** Makes a journal, and releases it. */
-function makeJournal(path: string, head?: Head, posts: readonly Post[] = []): void {
-  withDatabase(path, (db) => {
-    db.begin();
-    db.makeTables();
-    if (head !== undefined) db.head = head;
-    db.insert(posts);
-    db.commit();
-  });
+/** Makes a journal of an empty file. */
+function fill(db: Database, head?: Head, posts: readonly Post[] = []): void {
+  db.begin();
+  db.makeTables();
+  if (head !== undefined) db.head = head;
+  db.insert(posts);
+  db.commit();
 }
 
 /**
@@ -160,11 +160,13 @@ const ROOM = Buffer.alloc(256 * 1024);
 export function tryRoom(path: string): void {
   const draft = draftOf(path);
   try {
-    writeFileSync(draft, ROOM, { flush: true });
+    try {
+      writeFileSync(draft, ROOM, { flush: true });
+    } finally {
+      removeBoth(draft);
+    }
   } catch (error) {
     throw storeError(error);
-  } finally {
-    removeBoth(draft);
   }
 }
 
@@ -174,7 +176,7 @@ export function makeDraft(path: string, head: Head, posts: readonly Post[]): str
   const rights = statSync(path, { throwIfNoEntry: false });
   removeBoth(draft);
   try {
-    makeJournal(draft, head, posts);
+    withDatabase(draft, (db) => fill(db, head, posts));
     if (rights !== undefined) keepRights(draft, rights);
   } catch (error) {
     // what was written of the draft takes room that is needed

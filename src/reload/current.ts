@@ -19,6 +19,8 @@ export interface GenerationParts {
   readonly delta?: Delta | undefined;
   /** The name of the journal that accepted points come from; empty where it has none. */
   readonly journal?: string;
+  /** Whether the journal lacks posts by now, which an older snapshot may lack, too. */
+  readonly hasPruned?: boolean;
 }
 
 /**
@@ -26,7 +28,10 @@ export interface GenerationParts {
  * state has the same name in every process, and before and after a merge.
  */
 export interface State {
-  /** The tag of the snapshot; behind it, where points are accepted, journal and last sequence. */
+  /**
+   * The tag of the snapshot; behind it, where points are accepted, journal and last sequence. The
+   * number of points is a part of the journal's where pruned posts may be missing.
+   */
   readonly name: string;
   /** The tag of the snapshot. */
   readonly snapshot: string;
@@ -70,15 +75,17 @@ export function createGeneration(parts: GenerationParts): Generation {
 }
 
 /** The texts of a state are made once a post, not once a request. */
-function createStates({ dataset, delta, journal = '' }: GenerationParts, tag: string): () => State {
+function createStates(parts: GenerationParts, tag: string): () => State {
+  const { dataset, delta, journal = '', hasPruned = false } = parts;
   const exportedAt = dataset.report.createdAt;
   let last: State | undefined;
 
   function make(length: DeltaRow): State {
     const sequence = delta && lastSequence(delta, length).toString(36);
+    const points = hasPruned ? `-${(dataset.count + length).toString(36)}` : '';
     const lastAt = delta === undefined ? exportedAt : lastTime(delta, length) / 1000;
     return {
-      name: sequence === undefined ? tag : `${tag}.${journal}.${sequence}`,
+      name: sequence === undefined ? tag : `${tag}.${journal}${points}.${sequence}`,
       snapshot: tag,
       length,
       lastModified: new Date(Math.max(exportedAt, lastAt)).toUTCString(),

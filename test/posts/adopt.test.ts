@@ -7,7 +7,7 @@ import { deltaLength, deltaRowOf } from '../../src/index/delta.js';
 import { rankOf } from '../../src/index/order.js';
 import type { Draft } from '../../src/model/point.js';
 import { UTC } from '../../src/model/time-zone.js';
-import { type Adopter, acceptedOf, adopt } from '../../src/posts/adopt.js';
+import { type Adopter, acceptedOf, adopt, KEPT_MS } from '../../src/posts/adopt.js';
 import { createPostClock, PostStats, PostWriter } from '../../src/posts/posts.js';
 import { openJournal } from '../../src/posts/sqlite-journal.js';
 import { createBuilder } from '../../src/reload/build.js';
@@ -74,7 +74,8 @@ async function start(capacity?: DeltasOptions['capacity'], folder: string = make
     return ascending(id.subarray(0, published[0]));
   };
   const merges = (): number => deltas.state.merges;
-  return { journal, deltas, logs, serve, post, shows, waiting, merges };
+  const stateName = (): string => current.generation.state().name;
+  return { journal, deltas, logs, serve, post, shows, waiting, merges, stateName };
 }
 
 test('a snapshot retires the points that it contains, and the others stay visible', async () => {
@@ -168,6 +169,17 @@ test('posts that a snapshot has are forgotten once they are a day old, and their
   await serve([recordOf(1), first.record], undefined, Date.now() + day + 60_000);
   assert.is(journal.state.posts, 1);
   assert.is.not((await post('a')).record, first.record);
+});
+
+test('a state has another name once a snapshot lacks posts that were pruned', async () => {
+  const { serve, post, stateName } = await start();
+  await serve([recordOf(1)]);
+  const { record } = await post();
+  const whole = stateName();
+  await serve([recordOf(1), record], undefined, Date.now() + 2 * KEPT_MS);
+  await serve([recordOf(1)]);
+  const [tag, journal, sequence] = whole.split('.');
+  assert.is(stateName(), `${tag}.${journal}-1.${sequence}`);
 });
 
 test('without room for ids posts are refused, and the next snapshot may have it', async () => {

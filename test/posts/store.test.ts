@@ -1,6 +1,8 @@
+import { statSync } from 'node:fs';
 import { InputError } from '../../src/model/quote.js';
 import { openTimeZone, UTC } from '../../src/model/time-zone.js';
 import { formatLocal, parseTimestamp } from '../../src/model/timestamp.js';
+import { Database } from '../../src/posts/database.js';
 import { isDatabaseAddress, parseDatabaseAddress } from '../../src/posts/postgres-address.js';
 import { createPostClock } from '../../src/posts/posts.js';
 import { makeStore, moveOf, newPost, numbers } from '../support/journals.js';
@@ -50,6 +52,19 @@ test('forgets posts and their keys, and never gives their sequences again', asyn
   next.append(Array.from({ length: 16 }, (_, i) => newPost(i + 10)));
   next.prune([5, 6, 7]);
   assert.is(numbers(next.read(3, 3)), '4:9 8:13 9:14', 'reads past what is gone');
+});
+
+test('a journal whose making was broken off is made whole at the next start', () => {
+  const { path, open } = makeStore();
+  const half = new Database(path);
+  half.begin();
+  half.makeTables();
+  half.release();
+  assert.ok(statSync(path).size > 0);
+  const store = open();
+  assert.equal(store.append([newPost(1)]), [1]);
+  store.close();
+  assert.is(numbers(open().read(0, 9)), '1:1');
 });
 
 test('each time is later than all before, and says the instant that it is', () => {

@@ -175,8 +175,10 @@ function createFollower({ current, stats, closing }: Context, { journal, beatMs 
   ): Promise<Found> {
     // read first: the base of a later delta may lie behind posts that were not read
     const { base } = current.generation.delta!;
-    const read = () => Promise.all([journal.read(cursor, limit), journal.state()]);
-    const [posts, { keptAfter }] = await reading(read);
+    // the state last: it tells of what was pruned while posts were read
+    const read = async () =>
+      [await journal.read(cursor, limit), (await journal.state()).keptAfter] as const;
+    const [posts, keptAfter] = await reading(read);
     // the client comes back, and gets 410
     if (start.isWhole && cursor < keptAfter) throw new Error('Posts are kept no longer.');
     if (posts.length === 0) return { bytes: Buffer.alloc(0), points: 0, cursor: base };
