@@ -111,6 +111,8 @@ export async function adopt(
     await lookOn();
     const willMove = moves.length > 0;
     await moveAll();
+    // somebody may have removed posts while others were read
+    requireWatermark(journal.state.removed, watermark);
     writer.refusal = refusalOf(taken.at(-1) ?? 0);
     const served = await deltas.serve(beginning, journal.state.lastSequence);
     // a thread that served the former one would pass over a moved point with the next post

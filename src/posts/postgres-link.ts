@@ -185,6 +185,10 @@ function optionsOf(
       default_transaction_isolation: 'read committed',
       // a server waits for a lock on behalf of a client that has left, and keeps the connection
       lock_timeout: PATIENCE_MS,
+      // before version 18 plans without their usual ways cost enough to be compiled, each time
+      jit: 'off',
+      // tells of a wait for a standby that was cancelled
+      client_min_messages: 'warning',
     },
   } as never;
 }

@@ -1,15 +1,24 @@
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { pino } from 'pino';
 import { openConfiguredJournal } from '../../src/serving/journals.js';
 import { type Asking, jsonPost, LIST, post, postKeyed } from '../support/client.js';
 import { CERTIFICATE, PASSWORD } from '../support/database.js';
-import { assertSame, keysIn, snapshot, startInstance, startProxy } from '../support/fleet.js';
+import {
+  assertSame,
+  keysIn,
+  snapshot,
+  startInstance,
+  startProxy,
+  write,
+} from '../support/fleet.js';
+import { FIRST_NOTE } from '../support/kept-posts.js';
 import { metricsOf } from '../support/operating.js';
 import { runInThread, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 // importing these tests shares their cluster: a new one takes two seconds of CPU
-import { fleet } from './fleet.js';
+import { fleet, noteOf } from './fleet.js';
 
 function accepts(service: Asking, key: string): Promise<void> {
   return until('posts are accepted', async () => (await postKeyed(service, key)).status === 201);
@@ -40,6 +49,33 @@ fleet.check('a killed instance loses nothing, and has all when it comes back', a
   for (const one of [other, back]) assert.equal(await keysIn(one, last), expected);
   await assertSame([other, back], 3, 20, last);
 });
+
+fleet.check(
+  'an instance that cannot build anew what it serves says so, and stores nothing',
+  async (address) => {
+    const paths = [snapshot(), snapshot()] as const;
+    const flags = ['--watch', 'off', '--admin-token', 'secret', '--journal-timeout', '1s'];
+    const moving = await fleet.start(paths[0], address, ...flags);
+    const stuck = await fleet.start(paths[1], address, ...flags);
+    const reload = ({ get }: Asking): Promise<unknown> =>
+      get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
+    const { id } = (await postKeyed(moving, 'moved')).json<{ id: number }>();
+    writeFileSync(paths[1], '{"broken');
+    const next = FIRST_NOTE + noteOf(id, 'upstream');
+    write(paths[0], next);
+    await reload(moving);
+    await until('it says so', async () => {
+      const { text } = await stuck.get('/health/ready');
+      return text.includes('"accepted":false,"reason":"the journal fails: points got other ids');
+    });
+    assert.is((await postKeyed(stuck, 'refused')).status, 503);
+    assert.equal(await keysIn(moving, 2), ['moved', 'upstream']);
+    write(paths[1], next);
+    await reload(stuck);
+    await accepts(stuck, 'later');
+    await assertSame([moving, stuck], 3, 10, 3);
+  },
+);
 
 fleet.check('without the database reads go on; posts do when it is back', async (address) => {
   const service = await fleet.start(snapshot(), address, '--journal-timeout', '1s');

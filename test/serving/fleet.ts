@@ -58,7 +58,7 @@ fleet.checkOn('a stream can be resumed on an instance that is behind', async () 
   for (const one of pair) await one.stop();
 });
 
-function noteOf(id: number, comment: string): string {
+export function noteOf(id: number, comment: string): string {
   return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
 }
 
