@@ -212,9 +212,9 @@ function addCommonHeaders(request: FastifyRequest, reply: FastifyReply, context:
   const { isFile = false, isOperation = false } = request.routeOptions.config ?? {};
   const vary = varyOf({ corsOrigin, isFile });
   if (vary !== '' && !reply.hasHeader('Vary')) reply.header('Vary', vary);
-  // caches would keep an answer that says nothing for some minutes
-  const caching = isOperation ? 'no-store' : 'no-cache';
-  if (!reply.hasHeader('Cache-Control')) reply.header('Cache-Control', caching);
+  // caches would keep an answer that says nothing for some minutes, but none to OPTIONS
+  const mayKeep = request.method !== 'OPTIONS' && !reply.hasHeader('Cache-Control');
+  if (mayKeep) reply.header('Cache-Control', isOperation ? 'no-store' : 'no-cache');
   if (context.closing()) reply.header('Connection', 'close');
 }
 
