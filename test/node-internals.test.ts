@@ -5,7 +5,6 @@ import { connect, Server, type Socket } from 'node:net';
 import {
   canSetHead,
   descriptorOf,
-  incomingOf,
   queuedBytes,
   responseOf,
   setHead,
@@ -45,20 +44,6 @@ test('a connection has its current response only while it is being answered', as
         await once(response, 'finish');
       }
       assert.is(responseOf(socket), undefined);
-    },
-  );
-});
-
-test('a request is coming until its body is whole, also behind its answer', async () => {
-  await withConnection(
-    (response) => response.end(),
-    async (client, socket) => {
-      assert.is(incomingOf(socket), undefined);
-      client.resume().write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nx');
-      await until('its answer was sent', () => client.bytesRead > 0);
-      assert.ok(incomingOf(socket));
-      client.write('x');
-      await until('it is whole', () => incomingOf(socket) === undefined);
     },
   );
 });

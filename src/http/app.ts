@@ -21,7 +21,6 @@ import {
   checkHead,
   type Limits,
   limitBodyTime,
-  lingerOnClose,
   refuseBrokenRequest,
   watchLoop,
 } from './limits.js';
@@ -117,8 +116,8 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
+    limitBodyTime(request.raw, reply.raw, limits);
     checkHead(request.raw, reply.raw);
-    limitBodyTime(request.raw, limits);
     // routes of operators look at tokens themselves
     if (request.routeOptions.config?.isOperation === true) return done();
     const { url, headers } = request.raw;
@@ -191,7 +190,6 @@ function createHttpServer(
   const server = createServer(options, createGate(handle, cut));
   // Node would leave out headers behind the thousandth, a key or a token, too; the size bounds them
   server.maxHeadersCount = 0;
-  server.on('connection', (socket: Socket) => lingerOnClose(socket, requestTimeout));
   // for a connection on which nothing moves; longer than an idle one is kept
   server.setTimeout(Math.max(requestTimeout, KEEP_ALIVE_MS + 1_000), (socket: Socket) => {
     const response = responseOf(socket);

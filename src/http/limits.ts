@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { quote } from '../model/quote.js';
-import { incomingOf, responseOf } from './answer/node-internals.js';
+import { responseOf } from './answer/node-internals.js';
 import { hasBody } from './request/body.js';
 import { HttpError } from './request/http-error.js';
 
@@ -68,16 +68,17 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
  * Lets a client that wants its connection closed send all of its body, for `ms` milliseconds: Node
  * closes behind the answer, and the reset that follows may overtake it (RFC 9112, 9.6).
  */
-export function lingerOnClose(socket: Socket, ms: number): void {
-  const { destroySoon } = socket;
+function lingerOnClose(request: IncomingMessage, response: ServerResponse, ms: number): void {
+  const { socket } = request;
+  const close = (): void => Socket.prototype.destroySoon.call(socket);
   socket.destroySoon = () => {
-    const request = incomingOf(socket);
-    if (request === undefined || socket.destroyed) return destroySoon.call(socket);
+    // behind the answer to an earlier request this one is not wanted any more
+    if (request.complete || !response.writableFinished || socket.destroyed) return close();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), ms).unref();
     request.once('close', () => {
       clearTimeout(timer);
-      destroySoon.call(socket);
+      close();
     });
   };
 }
@@ -85,8 +86,13 @@ export function lingerOnClose(socket: Socket, ms: number): void {
 const MULTIPART = /^\s*multipart\/form-data\b/i;
 
 /** Holds a body without images to `requestTimeout`: Node gives every body the time of an upload. */
-export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
+export function limitBodyTime(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { requestTimeout }: Limits,
+): void {
   if (!hasBody(request.headers)) return;
+  lingerOnClose(request, response, requestTimeout);
   // most bodies come with their heads, and need no timer
   setImmediate(() => {
     const { complete, destroyed, socket, headers } = request;

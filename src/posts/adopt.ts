@@ -52,10 +52,9 @@ export async function adopt(
   // ids are never taken back, so those that would leave no room do not count
   await journal.giveIdsFrom((taken[firstAbove(taken, LARGEST_ID) - 1] ?? 0) + 1);
   const watermark = watermarkOf(dataset, adopter);
-  const { line, posts, lastSequence } = journal.state;
-  // snapshots that lack posts which a shared journal has lost are refused
-  const hasPruned = !isShared(journal) && posts < lastSequence;
-  const beginning = deltas.begin({ ...parts, journal: line, hasPruned });
+  // a snapshot that lacks posts which a shared journal has lost is refused
+  const isOwn = !isShared(journal);
+  const beginning = deltas.begin({ ...parts, journal: journal.state.line, isOwn });
   const prunable: number[] = [];
   /** Ids under which the kept posts were acknowledged. */
   const keptIds = new Set<number>();

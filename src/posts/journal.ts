@@ -96,8 +96,8 @@ export interface Journal {
   giveIdsFrom(id: number): Promise<void>;
   /**
    * Gives a post its sequence; resolves once it is on stable storage and the listeners were told.
-   * Posts of one turn of the event loop share a transaction. Rejects with {@link NotStored}, or with
-   * {@link JournalUnavailable} where it is unknown whether the post stays.
+   * Posts of one turn of the event loop share a transaction. Rejects with {@link NotStored}, or
+   * with {@link JournalUnavailable} where it is unknown whether the post stays.
    */
   append(post: NewPost): Promise<Appended>;
   /** The posts behind a sequence, ascending, `limit` at most. */
@@ -220,7 +220,9 @@ export class Batches {
         const { told } = await this.#write(batch.map(({ post }) => post));
         void answer(batch, told);
       } catch (error) {
-        for (const { reject } of [...batch, ...this.#queue.splice(0)]) reject(error);
+        for (const { reject } of batch) reject(error);
+        const { message } = error as Error;
+        for (const { reject } of this.#queue.splice(0)) reject(new NotStored(message));
       }
     }
     this.#writing = undefined;

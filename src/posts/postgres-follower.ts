@@ -21,6 +21,8 @@ export class Follower {
   /** Of the last look. */
   head: Head;
   standstill: Standstill | undefined = 'begins';
+  /** By `performance.now()`: since when it stands still. */
+  standsSince: number = performance.now();
   losses = 0;
   readonly listeners: Listener[] = [];
   /** The last post that was told. */
@@ -80,6 +82,7 @@ export class Follower {
 
   /** Tells of nothing from now on. */
   stand(why: Standstill): void {
+    if (this.standstill === undefined) this.standsSince = performance.now();
     this.standstill = why;
     if (why !== 'parted') return;
     this.losses++;

@@ -38,8 +38,7 @@ import { Session } from './postgres-session.js';
 const HEARTBEAT_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 const LOST = 'the journal fails: a failover lost posts, and what is served is built anew';
-const STUCK =
-  'the journal fails: points got other ids, and the snapshot of this instance cannot be built anew';
+const LATE = 'the journal fails: points got other ids, and what is served is not built anew yet';
 /** Between two calls of `renew`. */
 const RENEW_MS = 5_000;
 
@@ -117,11 +116,11 @@ class DatabaseJournal implements SharedJournal {
 
   get #problem(): string | undefined {
     if (this.#session.problem !== undefined) return this.#session.problem;
-    const { standstill, lag } = this.#follower;
+    const { standstill, standsSince } = this.#follower;
     if (standstill === 'parted') return LOST;
-    const isStuck =
-      standstill === 'moved' && lag.seconds * 1000 > (this.#options.timeoutMs ?? TIMEOUT_MS);
-    return isStuck ? STUCK : undefined;
+    const { timeoutMs = TIMEOUT_MS } = this.#options;
+    const isLate = standstill === 'moved' && performance.now() - standsSince > timeoutMs;
+    return isLate ? LATE : undefined;
   }
 
   /** Begins to look. Rejects where the database does not let it. */

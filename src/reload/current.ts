@@ -19,8 +19,8 @@ export interface GenerationParts {
   readonly delta?: Delta | undefined;
   /** The name of the journal that accepted points come from; empty where it has none. */
   readonly journal?: string;
-  /** Whether the journal lacks posts by now, which an older snapshot may lack, too. */
-  readonly hasPruned?: boolean;
+  /** Whether the journal is this process's own, whose posts may be pruned. */
+  readonly isOwn?: boolean;
 }
 
 /**
@@ -30,7 +30,8 @@ export interface GenerationParts {
 export interface State {
   /**
    * The tag of the snapshot; behind it, where points are accepted, journal and last sequence. The
-   * number of points is a part of the journal's where pruned posts may be missing.
+   * journal's name has a suffix where posts up to there are no points of their own: an older
+   * snapshot lacks those that were pruned since.
    */
   readonly name: string;
   /** The tag of the snapshot. */
@@ -76,16 +77,18 @@ export function createGeneration(parts: GenerationParts): Generation {
 
 /** The texts of a state are made once a post, not once a request. */
 function createStates(parts: GenerationParts, tag: string): () => State {
-  const { dataset, delta, journal = '', hasPruned = false } = parts;
+  const { dataset, delta, journal = '', isOwn = false } = parts;
   const exportedAt = dataset.report.createdAt;
   let last: State | undefined;
 
   function make(length: DeltaRow): State {
-    const sequence = delta && lastSequence(delta, length).toString(36);
-    const points = hasPruned ? `-${(dataset.count + length).toString(36)}` : '';
+    const sequence = delta === undefined ? undefined : lastSequence(delta, length);
+    const own = dataset.count + length - dataset.report.points;
+    const gone = isOwn && sequence !== undefined ? sequence - own : 0;
+    const suffix = gone === 0 ? '' : `-${gone.toString(36)}`;
     const lastAt = delta === undefined ? exportedAt : lastTime(delta, length) / 1000;
     return {
-      name: sequence === undefined ? tag : `${tag}.${journal}${points}.${sequence}`,
+      name: sequence === undefined ? tag : `${tag}.${journal}${suffix}.${sequence.toString(36)}`,
       snapshot: tag,
       length,
       lastModified: new Date(Math.max(exportedAt, lastAt)).toUTCString(),

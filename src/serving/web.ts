@@ -201,7 +201,7 @@ export function questionsOf({ coords, count, byId }: Dataset, turn: number): str
   const circle = `coordinates=${lat.toFixed(5)},${lon.toFixed(5)},${half * 40_000}`;
   const ring = `polygon=${box[0]},${box[1]};${box[2]},${box[1]};${box[2]},${box[3]}`;
   const since = `2023-01-0${1 + (turn % 9)}T00:00:00Z`;
-  // not 0 at first: such tiles are for the slow lane, whose thread is still starting
+  // not of the first zooms at once: the thread of the slow lane, which makes them, is starting
   const zoom = (9 + 7 * turn) % 15;
   const across = 2 ** zoom;
   // the poles lie outside of the tiles

@@ -6,7 +6,7 @@ import type { Server, Socket } from 'node:net';
 interface Connection {
   /** Null once the last response has been sent. */
   readonly _httpMessage?: ServerResponse | null;
-  readonly parser?: { onIncoming: () => number; readonly incoming?: IncomingMessage | null } | null;
+  readonly parser?: { onIncoming: () => number } | null;
   readonly _handle: { readonly writeQueueSize: number } | null;
 }
 
@@ -18,12 +18,6 @@ interface Response {
 /** The response whose turn it is on a connection; undefined where none is made or sent. */
 export function responseOf(socket: Socket): ServerResponse | undefined {
   return (socket as unknown as Connection)._httpMessage ?? undefined;
-}
-
-/** The request of a connection whose body is still coming, though its answer may have been sent. */
-export function incomingOf(socket: Socket): IncomingMessage | undefined {
-  const { incoming } = (socket as unknown as Connection).parser ?? {};
-  return incoming?.complete === false ? incoming : undefined;
 }
 
 /**

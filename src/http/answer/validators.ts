@@ -9,8 +9,8 @@ export type Named = Pick<State, 'name' | 'snapshot'>;
 
 /** One member of a list of entity tags, with the commas and blanks before it. */
 const MEMBER = /[\t ,]*(W\/)?("[^"]*")[\t ]*(?=,|$)/gy;
-/** The name of a state; entity tags have a hyphen. */
-const NAMES_STATE = /^"[\w.]+"$/;
+/** The name of a state: the snapshot's tag, alone or with two more parts; entity tags have no dot. */
+const NAMES_STATE = /^"\w+(?:\.[\w-]*\.\w+)?"$/;
 
 /**
  * The answer among `heads` that the client has already, which gets 304; undefined where it needs

@@ -45,8 +45,8 @@ const MAX_PART_HEAD_BYTES = 8 * 1024;
 /**
  * Reads a multipart body to its end; the file of the field `image` goes to `uploads` as it comes,
  * other files are passed over. Throws an HttpError and leaves no file: 400 where the body is
- * malformed, breaks off, has a file in the place of a text, or has several images, or one without `uploads`; 413 where it is too
- * large; 503 where there is no room.
+ * malformed, breaks off, has a file in the place of a text, several images, or one without
+ * `uploads`; 413 where it is too large; 503 where there is no room.
  */
 export async function readMultipart(
   request: IncomingMessage,
@@ -110,7 +110,7 @@ export async function readMultipart(
       const detail = `Too many files. Expected at most ${MAX_FILES}.`;
       parser.once('filesLimit', () => reject(new HttpError(413, { detail })));
       parser.on('field', (name, value, _isCutName, _isCut, coding) => {
-        if (!/^(?:7bit|8bit|binary)$/i.test(coding)) reject(codedField(name, coding));
+        if (!/^(?:7bit|8bit|binary)$/i.test(coding.trim())) reject(codedField(name, coding));
         addTo(fields, name, value);
       });
       parser.on('file', (name, given, fileName) => addFile(name, given, fileName));

@@ -56,7 +56,7 @@ export function openIncoming(path: string): void {
   throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
 }
 
-/** Makes a folder for this user alone, which may be there already; the one above it must be there. */
+/** Makes a folder for this user alone, which may be there; the one above it must be there. */
 export function makeFolder(path: string): void {
   try {
     mkdirSync(path, 0o700);
