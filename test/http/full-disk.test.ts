@@ -99,9 +99,9 @@ testUnless(missing, 'on a full disk posts get 503, leave nothing, and go on late
   await until('it says so', async () => !(await readyOf(service)).posts.accepted);
   const { posts } = await readyOf(service);
   assert.match(posts.reason!, /^the journal fails: the disk /);
-  for (const one of details) {
-    assert.match(one, `not accepted: ${posts.reason}; it may be there all the same`);
-  }
+  for (const one of details) assert.match(one, `not accepted: ${posts.reason}`);
+  // one alone may have waited for the transaction that failed: it was never written
+  assert.ok(details.some((one) => one.includes('; it may be there all the same')));
   assert.is(details.length, 2);
 
   allow('unlimited', service);
