@@ -246,14 +246,10 @@ export class JournalUnavailable extends Error {
 }
 
 /** A post was refused, and nothing of it stored. */
-export class NotStored extends Error {
-  override readonly name: string = 'NotStored';
-}
+export class NotStored extends Error {}
 
 /** Meanwhile another instance loaded a snapshot that may use the post's id. */
-export class IdTaken extends NotStored {
-  override readonly name = 'IdTaken';
-}
+export class IdTaken extends NotStored {}
 
 export type StoreFault =
   /** Another process owns it. */

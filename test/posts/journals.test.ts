@@ -5,6 +5,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { UTC } from '../../src/model/time-zone.js';
 import {
+  IdTaken,
   type Journal,
   NotStored,
   type OwnJournal,
@@ -221,8 +222,9 @@ for (const kind of [FILE, DATABASE]) {
     const [one, other] = [await opened(place), await opened(place)];
     const id = await one.takeId();
     await other.giveIdsFrom(1_000);
-    const refused = String(await failure(one.append(newPost(id))));
-    assert.match(refused, /IdTaken: a new snapshot may use the id/);
+    const refused = await failure(one.append(newPost(id)));
+    assert.instance(refused, IdTaken);
+    assert.match(String(refused), /: a new snapshot may use the id/);
     assert.is(await numbersIn(one), '');
     assert.ok((await one.takeId()) >= 1_000, 'nor is the rest of its block given');
   });
