@@ -85,7 +85,10 @@ function lingerOnClose(request: IncomingMessage, response: ServerResponse, ms: n
 
 const MULTIPART = /^\s*multipart\/form-data\b/i;
 
-/** Holds a body without images to `requestTimeout`: Node gives every body the time of an upload. */
+/**
+ * Holds a body without images to `requestTimeout`, since Node gives every body the time of an upload,
+ * and lets one that is refused come to its end.
+ */
 export function limitBodyTime(
   request: IncomingMessage,
   response: ServerResponse,

@@ -82,7 +82,7 @@ function createStates(parts: GenerationParts, tag: string): () => State {
   let last: State | undefined;
 
   function make(length: DeltaRow): State {
-    const sequence = delta === undefined ? undefined : lastSequence(delta, length);
+    const sequence = delta && lastSequence(delta, length);
     const own = dataset.count + length - dataset.report.points;
     const gone = isOwn && sequence !== undefined ? sequence - own : 0;
     const suffix = gone === 0 ? '' : `-${gone.toString(36)}`;

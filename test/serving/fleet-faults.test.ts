@@ -18,7 +18,7 @@ import { runInThread, startService } from '../support/service.js';
 import { listen } from '../support/sockets.js';
 import { assert, pluck, refusal, test, until } from '../support/uvu.js';
 // importing these tests shares their cluster: a new one takes two seconds of CPU
-import { fleet, noteOf } from './fleet.js';
+import { fleet, noteOf, reload } from './fleet.js';
 
 function accepts(service: Asking, key: string): Promise<void> {
   return until('posts are accepted', async () => (await postKeyed(service, key)).status === 201);
@@ -57,8 +57,6 @@ fleet.check(
     const flags = ['--watch', 'off', '--admin-token', 'secret', '--journal-timeout', '1s'];
     const moving = await fleet.start(paths[0], address, ...flags);
     const stuck = await fleet.start(paths[1], address, ...flags);
-    const reload = ({ get }: Asking): Promise<unknown> =>
-      get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
     const { id } = (await postKeyed(moving, 'moved')).json<{ id: number }>();
     writeFileSync(paths[1], '{"broken');
     const next = FIRST_NOTE + noteOf(id, 'upstream');

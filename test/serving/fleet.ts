@@ -58,6 +58,11 @@ fleet.checkOn('a stream can be resumed on an instance that is behind', async () 
   for (const one of pair) await one.stop();
 });
 
+/** Has an instance whose admin token is `secret` look for its snapshot, and waits until it did. */
+export function reload({ get }: Asking): Promise<unknown> {
+  return get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
+}
+
 export function noteOf(id: number, comment: string): string {
   return `{"id":${id},"lat":1,"lon":2,"comment":"${comment}","created_at":"2023-05-01T12:00:00+00:00"}\n`;
 }
@@ -67,8 +72,6 @@ fleet.check('two versions of a snapshot have all posts once, a moved one, too', 
   const start = (path: string): Promise<OwnService> =>
     fleet.start(path, address, '--watch', 'off', '--admin-token', 'secret');
   const instances = await Promise.all(paths.map(start));
-  const reload = ({ get }: Asking): Promise<unknown> =>
-    get('/admin/reload?wait', { method: 'POST', headers: { Authorization: 'Bearer secret' } });
   for (const key of ['a', 'b', 'c']) await post(instances[0]!, key);
   // as while clocks catch up with one that was ahead: all points have the same time
   await fleet.database.run('UPDATE waypost.posts SET created_at = 1');

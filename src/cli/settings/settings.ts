@@ -85,7 +85,8 @@ export const SERVE_SETTINGS: readonly Setting[] = TABLE.trim()
     const [, flag = '', name = '', kind = '', required, fallback, least, from, to, help = ''] =
       ROW.exec(row)!;
     const text = kind === '' ? undefined : filled;
-    const own = from === undefined ? (BY_KIND[kind] ?? text) : wholeNumber(+from, Number(to));
+    const bounded = from === undefined ? undefined : wholeNumber(Number(from), Number(to));
+    const own = bounded ?? BY_KIND[kind] ?? text;
     return {
       flag,
       environment: `WAYPOST_${name.slice(2).toUpperCase().replaceAll('-', '_')}`,
