@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import sharp, { type Metadata } from 'sharp';
@@ -30,6 +31,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
 async function main(): Promise<void> {
   // says that the process has begun; white space means nothing in JSON
   process.stdout.write('\n');
+  endWithParent();
   // where memory is short, the system ends this process first
   try {
     writeFileSync('/proc/self/oom_score_adj', '1000');
@@ -48,6 +50,16 @@ async function main(): Promise<void> {
     return { kind: 'failed', code: error.code ?? error.message };
   });
   process.stdout.write(JSON.stringify(decoded));
+}
+
+/**
+ * Ends this process when the one that started it is gone, and nobody waits for the image: by a
+ * signal, since an ordinary end waits for the pixels, and writes the image.
+ */
+function endWithParent(): void {
+  process.stdin.once('end', () => process.kill(process.pid, 'SIGKILL')).resume();
+  // a pipe's, as the parent made it
+  (process.stdin as Socket).unref();
 }
 
 /** Lowers the priority of all threads: Linux does so one by one, and new ones inherit it. */

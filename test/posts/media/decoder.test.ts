@@ -1,4 +1,6 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -20,6 +22,7 @@ const blank = { width: 6_000, height: 4_000, channels: 3, background: 'grey' } a
 await sharp({ create: blank }).png({ compressionLevel: 1 }).toFile(SLOW);
 
 const PATIENCE_MS = 60_000;
+const DECODER = import.meta.resolve('../../../src/posts/media/decoder.js');
 let jobs = 0;
 
 function job(input: string): DecodeJob {
@@ -70,6 +73,21 @@ test('a process knows no secret, steps back, and takes the image with it that it
   assert.equal(await dying, { kind: 'refused', text: 'The image could not be decoded.' });
   assert.is((await next).kind, 'image');
   assert.equal(decoders(), []);
+});
+
+test('a process ends with the one that started it, and leaves no image', async () => {
+  const { input, output } = job(SLOW);
+  const script = `
+    import { createDecoder } from ${JSON.stringify(DECODER)};
+    const job = ${JSON.stringify({ input, output, maxPixels: 1e9 })};
+    await createDecoder(${PATIENCE_MS}).decode(job, 'a');`;
+  const service = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  const pid = await decoderAtWork();
+  const gone = once(service, 'close');
+  service.kill('SIGKILL');
+  await gone;
+  await until('the decoder is gone', () => commandOf(pid) === '');
+  assert.not(existsSync(output));
 });
 
 test('a process that cannot start is the fault of the system', async () => {
