@@ -230,13 +230,10 @@ export class Batches {
 }
 
 async function answer(batch: readonly Waiting[], told: BatchTold): Promise<void> {
-  try {
-    for (const [i, one] of (await told).entries()) {
-      if (one instanceof Error) batch[i]!.reject(one);
-      else batch[i]!.resolve(one);
-    }
-  } catch (error) {
-    for (const { reject } of batch) reject(error);
+  const appended = await told.catch((error: Error) => batch.map(() => error));
+  for (const [i, one] of appended.entries()) {
+    if (one instanceof Error) batch[i]!.reject(one);
+    else batch[i]!.resolve(one);
   }
 }
 
@@ -248,8 +245,10 @@ export class JournalUnavailable extends Error {
 /** A post was refused, and nothing of it stored. */
 export class NotStored extends Error {}
 
-/** Meanwhile another instance loaded a snapshot that may use the post's id. */
-export class IdTaken extends NotStored {}
+/** Meanwhile a snapshot was loaded that may use the post's id. */
+export class IdTaken extends NotStored {
+  override readonly message = 'a new snapshot may use the id of the point';
+}
 
 export type StoreFault =
   /** Another process owns it. */

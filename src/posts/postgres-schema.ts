@@ -123,7 +123,7 @@ export function appendedOf(
     const sequence = byId.get(id);
     if (key !== undefined && sequence !== undefined) byKey.set(key.name, { ...post, sequence });
     const found = sequence ?? (key && byKey.get(key.name));
-    return found ?? new IdTaken('a new snapshot may use the id of the point');
+    return found ?? new IdTaken();
   });
 }
 

@@ -123,33 +123,41 @@ export class PostWriter implements Posts {
 
   async #accept(request: PostRequest, draft: Draft, image?: CheckedImage): Promise<PostReply> {
     const { journal, visible, media } = this.#parts;
+    const id = await this.#takeId();
+    // before room is reserved: nobody waits for a slow store of images
+    const address = image === undefined ? undefined : await media!.store(id, image);
     // as JSON, in which a control character has six bytes
     const bytes = Buffer.byteLength(JSON.stringify(draft)) + OTHER_BYTES;
-    const release = await visible.reserve(1, bytes);
-    if (release === undefined) {
-      return unavailable(visible.state.problem ?? 'the point is too large');
-    }
-    let address: string | undefined;
-    let isRefused = false;
+    let release: (() => void) | undefined;
+    let isRefused = true;
     try {
+      release = await visible.reserve(1, bytes);
+      if (release === undefined) {
+        return unavailable(visible.state.problem ?? 'the point is too large');
+      }
       if (this.refusal !== undefined) return unavailable(this.refusal);
       // a shared journal's posts find room in the order of all instances: own ones only wait
       if (isShared(journal)) release();
-      const id = await journal.takeId();
-      address = image === undefined ? undefined : await media!.store(id, image);
       const reply = await this.#append(request, draft, id, address).catch(async (error) => {
         isRefused = error instanceof NotStored;
         // the address of an image has the id
         if (!(error instanceof IdTaken) || address !== undefined) throw error;
-        return this.#append(request, draft, await journal.takeId(), undefined);
+        return this.#append(request, draft, await this.#takeId(), undefined);
       });
       isRefused = reply.kind !== 'accepted';
       return reply;
     } finally {
-      release();
+      release?.();
       // where it is unknown whether the point stays, its image does
       if (address !== undefined && isRefused) await media!.remove(address);
     }
+  }
+
+  /** Rejects with a {@link NotStored}. */
+  #takeId(): Promise<number> {
+    return this.#parts.journal.takeId().catch((error: Error) => {
+      throw new NotStored(error.message, { cause: error });
+    });
   }
 
   async #append(

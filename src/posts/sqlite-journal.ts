@@ -5,6 +5,7 @@ import {
   type Appended,
   Batches,
   type BatchTold,
+  IdTaken,
   type JournalOptions,
   type JournalState,
   JournalUnavailable,
@@ -70,6 +71,8 @@ class FileJournal implements OwnJournal {
   /** Of the last answer. */
   #state: Store['state'] | undefined;
   #nextId = 0;
+  /** Snapshots may use the ids below. */
+  #leastId = 0;
   readonly #batches = new Batches((posts) => this.#write(posts));
   readonly #listeners: Listener[] = [];
   #isClosed = false;
@@ -112,11 +115,13 @@ class FileJournal implements OwnJournal {
 
   async giveIdsFrom(id: number): Promise<void> {
     this.#nextId = Math.max(this.#nextId, id);
+    this.#leastId = Math.max(this.#leastId, id);
   }
 
   append(post: NewPost): Promise<Appended> {
     const reason = this.#isClosed ? 'the journal is closed' : this.#problem;
     if (reason !== undefined) return Promise.reject(new NotStored(reason));
+    if (post.id < this.#leastId) return Promise.reject(new IdTaken());
     return this.#batches.append(post);
   }
 
