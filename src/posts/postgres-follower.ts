@@ -11,6 +11,8 @@ export type Standstill =
   | 'begins'
   /** A post got another id after listeners were told of the old one. */
   | 'moved'
+  /** Posts were removed before this instance read them, such as while its machine was paused. */
+  | 'pruned'
   /** A failover lost posts that listeners were told of. */
   | 'parted';
 
@@ -71,7 +73,7 @@ export class Follower {
     if (this.head.branch !== this.branch || this.#isBehind()) return this.stand('parted');
     while (this.#told.sequence < this.head.lastSequence) {
       const rows = await this.#readPiece(link);
-      if (rows === undefined) return this.stand('parted');
+      if (typeof rows === 'string') return this.stand(rows);
       const at = rows.findIndex(({ movedFrom }) => movedFrom !== null);
       const count = at < 0 ? rows.length : at;
       if (count > 0) await this.#tell(rows.slice(0, count));
@@ -110,8 +112,8 @@ export class Follower {
     return lastSequence < sequence || (lastSequence === sequence && lastBatch !== batch);
   }
 
-  /** The next rows; undefined where another post has the last sequence that was told. */
-  async #readPiece(link: Reader): Promise<readonly BatchRow[] | undefined> {
+  /** The next rows, or why there are none. */
+  async #readPiece(link: Reader): Promise<readonly BatchRow[] | Standstill> {
     const { sequence, batch } = this.#told;
     const { lastSequence, pruned } = this.head;
     const rows = await link.read<BatchRow>(
@@ -122,9 +124,10 @@ export class Follower {
     const isFirst = sequence === 0;
     const last = isFirst ? undefined : rows.find((row) => row.sequence === sequence);
     if (!isFirst && last?.batch !== batch && (last !== undefined || sequence > pruned)) {
-      return undefined;
+      return 'parted';
     }
     const next = rows.slice(last === undefined ? 0 : 1);
+    if (sequence < pruned && next[0]?.sequence !== sequence + 1) return 'pruned';
     for (const [i, row] of next.entries()) {
       if (row.sequence === sequence + 1 + i) continue;
       throw new JournalUnavailable(`post ${sequence + 1 + i} is missing in its table`);

@@ -19,7 +19,7 @@ import {
   StoreError,
 } from './journal.js';
 import type { DatabaseAddress } from './postgres-address.js';
-import { Follower, type Standstill } from './postgres-follower.js';
+import { Follower } from './postgres-follower.js';
 import { connect, type Link, Refused } from './postgres-link.js';
 import {
   APPEND,
@@ -38,7 +38,12 @@ import { Session } from './postgres-session.js';
 const HEARTBEAT_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 const LOST = 'the journal fails: a failover lost posts, and what is served is built anew';
-const LATE = 'the journal fails: points got other ids, and what is served is not built anew yet';
+/** Why what is served is built anew. */
+const WHY = {
+  moved: 'points got other ids',
+  pruned: 'posts were removed before they were read',
+  parted: 'the database lost posts',
+} as const;
 /** Between two calls of `renew`. */
 const RENEW_MS = 5_000;
 
@@ -119,8 +124,9 @@ class DatabaseJournal implements SharedJournal {
     const { standstill, standsSince } = this.#follower;
     if (standstill === 'parted') return LOST;
     const { timeoutMs = TIMEOUT_MS } = this.#options;
-    const isLate = standstill === 'moved' && performance.now() - standsSince > timeoutMs;
-    return isLate ? LATE : undefined;
+    if (standstill !== 'moved' && standstill !== 'pruned') return undefined;
+    if (performance.now() - standsSince <= timeoutMs) return undefined;
+    return `the journal fails: ${WHY[standstill]}, and what is served is not built anew yet`;
   }
 
   /** Begins to look. Rejects where the database does not let it. */
@@ -248,7 +254,7 @@ class DatabaseJournal implements SharedJournal {
     await this.#lookAlone(link);
     const { standstill } = this.#follower;
     if (standstill === 'parted') await this.#beginBranch(link);
-    if (standstill === 'parted' || standstill === 'moved') this.#askAnew(standstill);
+    if (standstill !== undefined && standstill !== 'begins') this.#askAnew(standstill);
     if (performance.now() > this.#heartAt) await this.#sayHello(link);
   }
 
@@ -261,13 +267,14 @@ class DatabaseJournal implements SharedJournal {
     await this.#lookAlone(link);
   }
 
-  #askAnew(why: Standstill): void {
+  #askAnew(why: keyof typeof WHY): void {
     const now = performance.now();
     if (now < this.#renewAt) return;
     this.#renewAt = now + RENEW_MS;
     const { logger, renew } = this.#options;
-    if (why === 'moved') logger?.info('points got other ids: what is served is built anew');
-    else logger?.error('the database lost posts: what is served is built anew');
+    const text = `${WHY[why]}: what is served is built anew`;
+    if (why === 'parted') logger?.error(text);
+    else logger?.info(text);
     renew?.();
   }
 

@@ -263,6 +263,30 @@ for (const kind of [FILE, DATABASE]) {
     for (const other of others) assert.is(other, first);
   });
 
+  check('goes on after posts were removed that it had not read', async (place) => {
+    const [one, other] = [await opened(place), await opened(place)];
+    const [hears, goesOn] = [gate(), gate()];
+    const told: Post[] = [];
+    one.changed(async (posts) => {
+      told.push(...posts);
+      hears.open();
+      await goesOn.opened;
+    });
+    for (let id = 1; id <= 3; id++) await other.append(newPost(id));
+    await hears.opened;
+    for (let id = 4; id <= 6; id++) await other.append(newPost(id));
+    await database.run(`DELETE FROM waypost.posts WHERE sequence <= 5;
+      UPDATE waypost.state SET pruned = 5`);
+    goesOn.open();
+    // what is served is built anew from the journal
+    await begin(one);
+    assert.is(one.state.removed, 5);
+    await other.append(newPost(7));
+    assert.is(await one.append(newPost(8)), 8);
+    assert.match(numbers(told), /^1:1.* 7:7 8:8$/);
+    assert.not.match(numbers(told), /[456]:/);
+  });
+
   check('finds the post of a key once the instance was told of it', async (place) => {
     const [one, other] = [await opened(place), await opened(place)];
     const [hears, goesOn] = [gate(), gate()];
