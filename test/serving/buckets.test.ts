@@ -162,7 +162,7 @@ test('an image stands under the id of its point until it is removed', async () =
 test('a long image is read in pieces, from any byte to any other', async () => {
   const bytes = randomBytes(2_500_000);
   await stored(3, bytes);
-  const { ETag, ContentLength } = await store.find('3', NAME, {});
+  const { ETag, ContentLength } = (await store.find('3', NAME))!;
   assert.is(ContentLength, bytes.length);
   assert.ok((await buffer(store.read('3', NAME, 0, bytes.length, ETag))).equals(bytes));
   const part = await buffer(store.read('3', NAME, 1_000_000, 2_400_001, ETag));
@@ -205,12 +205,40 @@ test('an image posted to one instance is served by another, like one of a folder
   const etag = String(whole.headers['etag']);
   const head = await other.get(path, { method: 'HEAD' });
   assert.equal([head.status, head.headers['etag'], head.body.length], [200, etag, 0]);
-  const part = await other.get(path, { headers: { range: 'bytes=10-19' } });
-  assert.equal([part.status, part.headers['content-range']], [206, `bytes 10-19/${length}`]);
-  assert.ok(part.body.equals(whole.body.subarray(10, 20)));
-  const same = await other.get(path, { headers: { 'if-none-match': etag } });
-  assert.equal([same.status, same.body.length], [304, 0]);
-  assert.is((await other.get(path, { headers: { range: 'bytes=9999999-' } })).status, 416);
+  const size = whole.body.length;
+  for (const [range, from, to] of [
+    ['bytes=10-19', 10, 20],
+    ['bytes=10-', 10, size],
+    ['bytes=-7', size - 7, size],
+    ['bytes=0-9999999', 0, size],
+    ['bytes=-9999999', 0, size],
+  ] as const) {
+    const part = await other.get(path, { headers: { range, 'if-range': etag } });
+    const told = `bytes ${from}-${to - 1}/${size}`;
+    assert.equal(
+      [part.status, part.headers['content-range'], part.headers['etag']],
+      [206, told, etag],
+    );
+    assert.ok(part.body.equals(whole.body.subarray(from, to)), range);
+  }
+  for (const headers of [
+    { range: 'bytes=10-19', 'if-range': '"other"' },
+    { range: 'bytes=10-5' },
+    { range: 'bytes=1-2,5-6' },
+    { range: 'lines=1-2' },
+    { 'if-match': etag },
+    { 'if-none-match': '"other"' },
+  ]) {
+    const all = await other.get(path, { headers });
+    assert.equal([all.status, all.body.length], [200, size], JSON.stringify(headers));
+  }
+  const same = await other.get(path, { headers: { 'if-none-match': `W/${etag}` } });
+  assert.equal([same.status, same.headers['etag'], same.body.length], [304, etag, 0]);
+  assert.is((await other.get(path, { headers: { 'if-match': '"other"' } })).status, 412);
+  for (const range of [`bytes=${size}-`, 'bytes=9999999-', 'bytes=-0']) {
+    const beyond = await other.get(path, { headers: { range } });
+    assert.equal([beyond.status, beyond.headers['content-range']], [416, `bytes */${size}`]);
+  }
   const absent = await other.get(path.replace('.jpg', '1.jpg'));
   assert.equal([absent.status, absent.text], [404, '{"detail":"Not found."}']);
   bucket.refuse(`shared${path.slice('/media'.length)}`, 403);

@@ -15,6 +15,7 @@ import { IMAGES_PATH } from '../../posts/media/folder.js';
 import type { ImageBucket } from '../../posts/media/image-bucket.js';
 import type { Context } from '../answer/context.js';
 import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
+import { matchesEtag } from '../answer/validators.js';
 import { STATIC_PATH } from '../pages/assets.js';
 import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
@@ -156,24 +157,44 @@ function createBucketSender(address: string): ImageSender {
       one.openImageBucket(address),
     );
     const bucket = await opened;
-    const { range, 'if-match': match, 'if-none-match': noneMatch } = raw.headers;
-    const asked = { Range: range, IfMatch: match, IfNoneMatch: noneMatch };
-    const found = await bucket.find(id, name, asked).catch(refuseNow);
-    if (found.status === 404) throw new NotFound();
-    if (found.status === 412 || found.status === 416) throw refused(found.status);
-    reply.code(found.status).headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
+    const found = await bucket.find(id, name).catch(refuseNow);
+    if (found === undefined) throw new NotFound();
+    const { ContentLength: length = 0, ETag: etag = '', LastModified } = found;
+    const { 'if-match': match, 'if-none-match': noneMatch, 'if-range': ifRange } = raw.headers;
+    if (match !== undefined && !matchesEtag(match, etag)) throw refused(412);
+    reply.headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER, ETag: etag });
     reply.header('Content-Security-Policy', POLICY);
-    if (found.status === 304) return reply.send();
-    const { ContentLength: length = 0, ContentRange, ETag, LastModified } = found;
+    if (noneMatch !== undefined && matchesEtag(noneMatch, etag)) return reply.code(304).send();
+    const isPart = ifRange === undefined || ifRange === etag;
+    const part = isPart ? rangeOf(raw.headers.range, length) : undefined;
+    const { from, to } = part ?? { from: 0, to: length };
+    if (part !== undefined) {
+      reply.code(206).header('Content-Range', `bytes ${from}-${to - 1}/${length}`);
+    }
     const type = TYPES[name.slice(name.lastIndexOf('.') + 1).toLowerCase()];
-    reply.headers({ 'Content-Type': type, 'Content-Length': length, 'Accept-Ranges': 'bytes' });
-    if (ETag !== undefined) reply.header('ETag', ETag);
+    reply.headers({ 'Content-Type': type, 'Content-Length': to - from, 'Accept-Ranges': 'bytes' });
     if (LastModified !== undefined) reply.header('Last-Modified', LastModified.toUTCString());
-    if (ContentRange !== undefined) reply.header('Content-Range', ContentRange);
     if (raw.method === 'HEAD' || length === 0) return reply.send();
-    const from = firstByte(ContentRange);
-    return reply.send(Readable.from(sent(bucket.read(id, name, from, from + length, ETag))));
+    return reply.send(Readable.from(sent(bucket.read(id, name, from, to, etag))));
   };
+}
+
+/**
+ * The bytes `from` up to, not including, `to` that a Range header asks for; undefined where it asks
+ * for none or for several ranges, which gets the whole file. Throws a 416 HttpError.
+ */
+function rangeOf(
+  range: string | undefined,
+  length: number,
+): { readonly from: number; readonly to: number } | undefined {
+  const [, first, last] = /^bytes=(?:(\d+)-|-(?=\d))(\d*)$/.exec(range ?? '') ?? [];
+  if (last === undefined) return undefined;
+  const from = first === undefined ? Math.max(0, length - Number(last)) : Number(first);
+  const to = first === undefined || last === '' ? length : Math.min(length, Number(last) + 1);
+  if (from < to) return { from, to };
+  // a range that ends before it begins is none
+  if (from < length && first !== undefined) return undefined;
+  throw refused(416, `bytes */${length}`);
 }
 
 function refuseNow(error: Error): never {

@@ -1,25 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import type { HeadObjectCommandInput, HeadObjectCommandOutput } from '@aws-sdk/client-s3';
+import type { HeadObjectCommandOutput } from '@aws-sdk/client-s3';
 import { openBucket, storeStatus } from '../../formats/bucket.js';
 import { InputError } from '../../model/quote.js';
 import { type ImageStore, MediaUnavailable } from './folder.js';
 
-type ImageConditions = Pick<HeadObjectCommandInput, 'Range' | 'IfMatch' | 'IfNoneMatch'>;
-
-/** An image in a bucket, or only the status that says why there is nothing to send. */
-interface FoundImage
-  extends Partial<
-    Pick<HeadObjectCommandOutput, 'ContentLength' | 'ContentRange' | 'ETag' | 'LastModified'>
-  > {
-  readonly status: number;
-}
+/** An image in a bucket. */
+type FoundImage = Pick<HeadObjectCommandOutput, 'ContentLength' | 'ETag' | 'LastModified'>;
 
 /** Images in a bucket, which several instances may share. */
 export interface ImageBucket extends ImageStore {
   /** Rejects with a MediaUnavailable where the store does not answer. */
-  find(id: string, name: string, asked: ImageConditions): Promise<FoundImage>;
+  find(id: string, name: string): Promise<FoundImage | undefined>;
   /**
    * Reads the bytes `from` up to, not including, `to`. Throws a MediaUnavailable where the store
    * does not send them all.
@@ -32,8 +25,6 @@ const REQUEST_MS = 10_000;
 const PIECE_BYTES = 1024 * 1024;
 /** Statuses of a bucket or key that is not there, or that may not be looked for. */
 const ABSENT: ReadonlySet<number | undefined> = new Set([403, 404]);
-/** Statuses about the image, not about a fault of the store. */
-const ANSWERS: ReadonlySet<number | undefined> = new Set([304, 412, 416]);
 const TYPES: Readonly<Record<string, string>> = { jpg: 'image/jpeg', png: 'image/png' };
 
 const within = () => ({ abortSignal: AbortSignal.timeout(REQUEST_MS) });
@@ -54,18 +45,11 @@ export async function openImageBucket(address: string): Promise<ImageBucket> {
       await client.deleteObject({ Bucket, Key: imageKey(id, name) }, within()).catch(refuse);
     },
 
-    async find(id, name, asked) {
+    async find(id, name) {
       try {
-        const found = await client.headObject(
-          { Bucket, Key: imageKey(id, name), ...asked },
-          within(),
-        );
-        return { ...found, status: found.ContentRange === undefined ? 200 : 206 };
+        return await client.headObject({ Bucket, Key: imageKey(id, name) }, within());
       } catch (error) {
-        const status = storeStatus(error);
-        if (ABSENT.has(status)) return { status: 404 };
-        if (ANSWERS.has(status)) return { status: status! };
-        return refuse(error);
+        return ABSENT.has(storeStatus(error)) ? undefined : refuse(error);
       }
     },
 
