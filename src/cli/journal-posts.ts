@@ -25,6 +25,9 @@ const CURES: Readonly<Record<number, string>> = {
   404: ': it has no journal, or knows no admin (--admin-token, or waypost token add --admin)',
 };
 
+const NO_JOURNAL_NAMED =
+  'the answer has no header Waypost-Journal: it is not of Waypost, or a proxy removes headers';
+
 /** What to do where posts behind a sequence are not kept. */
 const ALL_ANEW = 'Leave --after out for all posts.';
 
@@ -81,6 +84,7 @@ async function readService(
       headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     });
     if (response.ok) {
+      if (!response.headers.has('Waypost-Journal')) throw new Error(NO_JOURNAL_NAMED);
       for await (const line of linesIn(response.body!)) posts.push(readPostLine(line));
     }
   } catch (error) {

@@ -148,8 +148,13 @@ export function refuseSameFile(inputs: readonly (string | undefined)[], output: 
 
 function identity(path: string): string | undefined {
   if (path === STANDARD) return undefined;
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats && `${stats.dev}:${stats.ino}`;
+  try {
+    const { dev, ino } = statSync(path, { bigint: true });
+    return `${dev}:${ino}`;
+  } catch {
+    // whoever reads or writes it says why
+    return undefined;
+  }
 }
 
 /**

@@ -116,12 +116,11 @@ test('the other commands refuse what they cannot read as clearly', async () => {
   await refusalLine(generateSnapshot(options));
   // missing rights fail alike, but root has them all
   const long = 'x'.repeat(300);
-  for (const args of [
-    ['pack', FIXTURE_POINTS, long],
-    ['journal', 'list', long],
-  ]) {
-    const why = `waypost: ${long}: cannot be read: ENAMETOOLONG`;
-    assert.match(oneLine(await runInThread(args)), why);
+  for (const [args, why] of [
+    [['pack', FIXTURE_POINTS, long], 'cannot be written: the name is too long for the folder'],
+    [['journal', 'list', long], 'cannot be read: ENAMETOOLONG'],
+  ] as const) {
+    assert.match(oneLine(await runInThread([...args])), `waypost: ${long}: ${why}`);
   }
   const { code, stdout, stderr } = await runInThread(['verify', missing]);
   assert.is(code, 1);

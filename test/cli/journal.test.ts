@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -110,6 +113,14 @@ test('posts behind a sequence are told only where all of them are kept', async (
     const { posts } = await readPosts(path, after);
     assert.equal(pluck(posts, 'sequence'), sequences);
   }
+});
+
+test('an answer of another program, or whose headers a proxy took away, is no journal', async () => {
+  const server = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  assert.match(await refusal(listed(address)), /: the answer has no header Waypost-Journal: it is/);
+  server.close();
 });
 
 test('what is no journal is neither read nor written to', async () => {

@@ -41,7 +41,7 @@ export async function detectFormat(path: string): Promise<SnapshotFormat> {
   const source = new RowFile(path);
   try {
     const head = await readHead(source);
-    if (head.length === 0) {
+    if (trimStart(withoutBom(head)).length === 0) {
       throw new InputError(`${path}: the file is empty, or has only white space`);
     }
     const format = sniff(head);
@@ -91,10 +91,11 @@ function isNoRecord(text: Uint8Array, keys: readonly string[]): boolean {
   return isBlank(text.subarray(firstLine(text).length));
 }
 
+/** Up to a carriage return, too: the reader of CSV says what is wrong with one alone. */
 function headerLine(text: Uint8Array): Uint8Array {
   const line = firstLine(text);
-  const end = line.findLastIndex((byte) => byte !== LINE_FEED && byte !== CARRIAGE_RETURN) + 1;
-  return line.subarray(0, end);
+  const end = line.findIndex((byte) => byte === LINE_FEED || byte === CARRIAGE_RETURN);
+  return end === -1 ? line : line.subarray(0, end);
 }
 
 /** What a first line that looks like a header lacks. */

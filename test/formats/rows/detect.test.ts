@@ -56,6 +56,8 @@ test('CSV is known by its header', async () => {
   assert.is(await detect('id,lat,lon,created_at\n'), 'csv');
   assert.is(await detect('\ufeffcreated_at; "lat";comment;lon;"id"\r\n'.replace(' ', '')), 'csv');
   assert.is(await detect('lon\tlat\tid\tcreated_at'), 'csv');
+  // its reader says what is wrong with the line ends
+  assert.is(await detect('id,lat,lon,created_at\r1,2,3,2023-05-01T12:00:00Z\r'), 'csv');
   assert.is(await detect('\n\n id , lat , lon , created_at \n1,2,3,4'), 'csv');
   assert.is(await detect('ID,Latitude,LNG,CREATED_AT\n'), 'csv');
   for (const header of ['id,lat,lon', 'id|lat|lon|created_at', '1,2,3,4', 'a,b,x,y']) {
@@ -85,6 +87,7 @@ test('a file of another kind is refused by the name of that kind', async () => {
   };
   await says('', /the file is empty/);
   await says(' \r\n\t ', /the file is empty, or has only white space/);
+  await says('\ufeff\r\n', /the file is empty/);
   await says(gzipSync(''), /the file is empty/);
   await says(Buffer.from(`\ufeff${POINT}`, 'utf16le'), /begins with UTF-16 text; save it as UTF-8/);
   await says(Buffer.from(`\ufeff${POINT}`, 'utf16le').swap16(), /UTF-16/);
