@@ -246,6 +246,7 @@ test('a bad or unknown parameter is an error', async () => {
     const [name] = query.split('=');
     assert.equal([status, Object.keys(JSON.parse(text))], [400, [name]], `${query}: ${text}`);
   }
+  assert.match((await app.get(`${ITEMS}?datetime=2021-05`)).text, /Got \\"2021-05\\": is no date/);
   assert.is((await app.get(`${COLLECTION}?datetime=..`)).status, 400);
   assert.is((await app.get(`${ITEMS}/1?bbox=1,2,3,4`)).status, 400);
   assert.is((await app.get(`${OGC}collections/others`)).status, 404);

@@ -247,7 +247,8 @@ function parseTimes(text: string, zone: TimeZone): TimeWindow | string {
   const isOpen = (end: string): boolean => ends.length === 2 && (end === '' || end === '..');
   const read = (end: string, open: number, moment: 'first' | 'last'): Microseconds | string => {
     if (isOpen(end)) return open;
-    if (!DATE.test(end)) return parseQueryTime(end, zone);
+    if (/[Tt ]/.test(end)) return parseQueryTime(end, zone);
+    if (!DATE.test(end)) return 'is no date';
     const day = parseDay(end, zone);
     return typeof day === 'string' ? day : day[moment];
   };
