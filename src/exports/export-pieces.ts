@@ -1,16 +1,14 @@
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 import { NAMES_BYTES } from '../formats/record-layout.js';
 import type { ExportQuery } from '../http/request/list-parameters.js';
-import type { Dataset } from '../index/dataset.js';
-import { type Delta, type DeltaMatches, type DeltaRow, deltaRecord } from '../index/delta.js';
-import type { Order, Row } from '../index/order.js';
+import { type Delta, type DeltaRow, deltaRecord } from '../index/delta.js';
+import type { Row } from '../index/order.js';
 import { wordsOf } from '../index/postings.js';
 import { type FetchedPage, fetchPage } from '../index/record-page.js';
 import { recordLength } from '../index/records.js';
 import { AT_ONCE, Budget, sortNumbers } from '../model/budget.js';
 import { joinedBytes } from '../model/memory.js';
 import type { RecordKey } from '../model/point.js';
-import type { Filters, TimeOrdering } from '../model/query.js';
 import { bitOf } from '../query/common/marks.js';
 import { markMatches } from '../query/common/matches.js';
 import { matchDelta } from '../query/delta-match.js';
@@ -46,8 +44,10 @@ const MOST_ROWS = 8_192;
 /** An export under way, which keeps its points in memory. */
 export class Export {
   readonly count: number;
+  /** Points to come. */
+  left: number;
   readonly #source: ExportSource;
-  readonly #walk: Walk;
+  readonly #nextRow: () => number;
   readonly #encoder: FileEncoder;
   readonly #gzip: ReturnType<typeof gzipInPieces> | undefined;
   readonly #rows: Uint32Array;
@@ -55,36 +55,44 @@ export class Export {
   /** Finds the points. `check` is called every millisecond or so, and may throw to give up. */
   constructor(
     source: ExportSource,
-    { filters, ordering, keys }: ExportQuery,
+    query: ExportQuery,
     begin: BeginFile,
     { isGzipped = false, check = () => {} }: { isGzipped?: boolean; check?: () => void } = {},
   ) {
-    const { engine, delta, length } = source;
-    const budget = new Budget(AT_ONCE, check);
-    const rows = length === 0 ? undefined : matchDelta(delta!, filters, 0, length, budget);
-    const accepted = rows && { delta: delta!, rows };
-    this.#walk = new Walk(engine, filters, ordering, accepted, budget);
-    this.count = this.#walk.left;
+    [this.count, this.#nextRow] = walk(source, query, new Budget(AT_ONCE, check));
+    this.left = this.count;
     this.#source = source;
-    this.#encoder = begin(keys);
+    this.#encoder = begin(query.keys);
     this.#gzip = isGzipped ? gzipInPieces() : undefined;
     this.#rows = new Uint32Array(Math.min(this.#encoder.piece?.rows ?? MOST_ROWS, this.count));
   }
 
-  /** Points to come. */
-  get left(): number {
-    return this.#walk.left;
-  }
-
   /** The next piece, of records with some `bytes` bytes. */
   next(bytes: number): Piece {
-    const found = this.#walk.take(this.#rows, this.#encoder.piece?.bytes ?? bytes);
-    const isLast = this.left === 0;
     const { engine, delta } = this.#source;
+    const found = this.#take(this.#encoder.piece?.bytes ?? bytes);
+    const isLast = this.left === 0;
     const page = fetchPage(engine.dataset, delta, this.#rows, found);
     const parts = found === 0 ? [] : [this.#encoder.add(page)];
     const piece = isLast ? joinedBytes([...parts, this.#encoder.end()]) : parts[0]!;
     return { bytes: this.#gzip?.(piece, isLast) ?? piece, isLast };
+  }
+
+  /** Takes rows until there is no room for more or their records have `bytes` bytes. */
+  #take(bytes: number): number {
+    const { engine, delta } = this.#source;
+    const { count, records } = engine.dataset;
+    const rows = this.#rows;
+    let found = 0;
+    for (let size = 0; found < rows.length && size < bytes && this.left > 0; found++) {
+      const row = this.#nextRow();
+      rows[found] = row;
+      size +=
+        NAMES_BYTES +
+        (row < count ? recordLength(records, row) : deltaRecord(delta!, row - count).length);
+      this.left--;
+    }
+    return found;
   }
 }
 
@@ -109,95 +117,62 @@ function gzipInPieces(): (piece: Uint8Array, isLast: boolean) => Uint8Array<Arra
 }
 
 /**
- * Walks through all matches, some at a time. It keeps a bit for each row of the dataset and its
- * place, no list of matches. Without an order rows come as they lie in memory, accepted points
- * last.
+ * The number of all matches, and what tells the row of the next one, from the dataset's `count` on
+ * those of the delta. It keeps a bit for each row of the dataset and its place, no list of matches.
+ * Without an order rows come as they lie in memory, accepted points last.
  */
-class Walk {
-  left: number;
-  readonly #dataset: Dataset;
-  readonly #delta: Delta | undefined;
-  readonly #bits: Int32Array;
-  readonly #order: Order | undefined;
-  readonly #isDescending: boolean;
+function walk(
+  { engine, delta, length }: ExportSource,
+  { filters, ordering }: ExportQuery,
+  budget: Budget,
+): [count: number, next: () => number] {
+  const { dataset } = engine;
+  const { count } = dataset;
   /** Matches in the delta, in the order of the walk. */
-  readonly #beside: Int32Array;
-  readonly #isBefore: (beside: DeltaRow, own: Row) => boolean = () => false;
-  #step = 0;
-  #besideStep = 0;
-
-  constructor(
-    engine: Engine,
-    filters: Filters,
-    ordering: TimeOrdering | undefined,
-    accepted: DeltaMatches | undefined,
-    budget: Budget,
-  ) {
-    const { dataset } = engine;
-    const [own, bits] = engine.collect(
-      filters,
-      (matches, scratch): [number, Int32Array] => [
-        matches.count,
-        markMatches(dataset, scratch, matches).slice(0, wordsOf(dataset.count)),
-      ],
-      undefined,
-      budget,
-    );
-    this.left = own + (accepted?.rows.length ?? 0);
-    this.#dataset = dataset;
-    this.#delta = accepted?.delta;
-    this.#bits = bits;
-    const [order, isDescending] = ordering ? orderOf(dataset, ordering) : [undefined, false];
-    this.#order = order;
-    this.#isDescending = isDescending;
-    this.#beside = accepted?.rows.slice() ?? new Int32Array(0);
-    if (order === undefined || accepted === undefined) return;
-    const keys = keysOf(dataset, order, accepted.delta);
-    const ids = keysOf(dataset, dataset.byId, accepted.delta);
+  const accepted =
+    length === 0 ? new Int32Array(0) : matchDelta(delta!, filters, 0, length, budget).slice();
+  const [matches, bits] = engine.collect(
+    filters,
+    (found, scratch): [number, Int32Array] => [
+      found.count,
+      markMatches(dataset, scratch, found).slice(0, wordsOf(count)),
+    ],
+    undefined,
+    budget,
+  );
+  const [order, isDescending] = ordering ? orderOf(dataset, ordering) : [undefined, false];
+  let isBefore = (_beside: DeltaRow, _own: Row): boolean => false;
+  if (order !== undefined && accepted.length > 0) {
+    const keys = keysOf(dataset, order, delta!);
+    const ids = keysOf(dataset, dataset.byId, delta!);
     const sign = isDescending ? -1 : 1;
     const compare = (a: DeltaRow, b: DeltaRow): number =>
       sign * (keys.ofAccepted(a) - keys.ofAccepted(b) || ids.ofAccepted(a) - ids.ofAccepted(b));
-    sortNumbers(this.#beside, compare, budget);
-    this.#isBefore = (beside, own) =>
+    sortNumbers(accepted, compare, budget);
+    isBefore = (beside, own) =>
       sign * (keys.ofAccepted(beside) - keys.of(own) || ids.ofAccepted(beside) - ids.of(own)) < 0;
   }
+  let step = 0;
+  let besideStep = 0;
 
-  /**
-   * Writes the next rows, until `rows` is full or their records have `bytes` bytes; returns their
-   * number. Rows from the dataset's `count` on are the delta's.
-   */
-  take(rows: Uint32Array, bytes: number): number {
-    const { count, records } = this.#dataset;
-    let found = 0;
-    for (let size = 0; found < rows.length && size < bytes && this.left > 0; found++) {
-      const row = this.#next(count);
-      rows[found] = row;
-      size +=
-        NAMES_BYTES +
-        (row < count ? recordLength(records, row) : deltaRecord(this.#delta!, row - count).length);
-      this.left--;
-    }
-    return found;
+  /** The row of the dataset at the step, match or not; -1 behind the last one. */
+  function ownRow(): Row {
+    if (step >= count) return -1;
+    const rank = isDescending ? count - 1 - step : step;
+    return order === undefined ? rank : order.rows[rank]!;
   }
 
-  /** The next match; there must be one. */
-  #next(count: number): number {
-    let own = this.#ownAt(this.#step);
-    while (own >= 0 && bitOf(this.#bits, own) === 0) own = this.#ownAt(++this.#step);
-    const beside = this.#beside[this.#besideStep];
-    if (beside !== undefined && (own < 0 || this.#isBefore(beside, own))) {
-      this.#besideStep++;
+  function next(): number {
+    let own = ownRow();
+    for (; own >= 0 && bitOf(bits, own) === 0; own = ownRow()) step++;
+    const beside = accepted[besideStep];
+    if (beside !== undefined && (own < 0 || isBefore(beside, own))) {
+      besideStep++;
       return count + beside;
     }
-    this.#step++;
+    step++;
     return own;
   }
 
-  /** The row of the dataset at a step, match or not; -1 behind the last one. */
-  #ownAt(step: number): Row {
-    const { count } = this.#dataset;
-    if (step >= count) return -1;
-    const rank = this.#isDescending ? count - 1 - step : step;
-    return this.#order === undefined ? rank : this.#order.rows[rank]!;
-  }
+  return [matches + accepted.length, next];
 }
