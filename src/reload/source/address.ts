@@ -4,9 +4,9 @@ import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isBucket } from '../../formats/bucket.js';
 import { CHECKSUM_SUFFIX, type Progress } from '../../formats/snapshot.js';
-import { removeLeftovers, temporaryIn } from '../../formats/system-files.js';
+import { marksOf, removeLeftovers, temporaryIn } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
-import { type LocalOptions, stateIfAny } from './local.js';
+import { type LocalOptions, statIfAny } from './local.js';
 import { Changed, type RemoteFile, type Source, type Store, startOf } from './source.js';
 
 interface AddressOptions extends Pick<LocalOptions, 'companion' | 'mode' | 'pollMs'> {
@@ -38,8 +38,8 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
     isRemote: true,
     async list() {
       const files = await store.list(AbortSignal.timeout(idleMs));
-      const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      return files.map((one) => ({ ...one, identity: `${one.own}|${beside?.identity}` }));
+      const beside = companion === undefined ? undefined : await statIfAny(companion);
+      return files.map((one) => ({ ...one, identity: `${one.own}|${beside && marksOf(beside)}` }));
     },
     async open(candidate, tell) {
       const file: RemoteFile = candidate;

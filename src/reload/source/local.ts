@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import { access, constants, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Logger } from 'pino';
@@ -26,21 +26,11 @@ export interface LocalOptions extends WatchOptions {
   readonly tokens?: string | undefined;
 }
 
-/** A file as it was when looked at; symbolic links are followed. */
-interface FileState {
-  /** Differs when another file took its place. */
-  readonly inode: string;
-  /** Differs whenever the file was written, replaced or its permissions changed. */
-  readonly identity: string;
-  /** Milliseconds since the epoch. */
-  readonly modifiedAt: number;
-  readonly kind: 'file' | 'folder' | 'other';
-}
-
+/** With the files as they were when looked at. */
 interface FileCandidate extends Candidate {
-  readonly file: FileState;
-  readonly checksum: FileState | undefined;
-  readonly beside: FileState | undefined;
+  readonly file: Stats;
+  readonly checksum: Stats | undefined;
+  readonly beside: Stats | undefined;
 }
 
 /** Error codes for a file that is not there, or that this process may not see. */
@@ -51,10 +41,10 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
   const { path, companion, journal, tokens } = options;
   const pattern = basename(path);
   // a file may have such a name
-  const hasPattern = isPattern(pattern) && (await stateIfAny(path)) === undefined;
+  const hasPattern = isPattern(pattern) && (await statIfAny(path)) === undefined;
   const root = hasPattern ? dirname(path) : path;
   const fits = hasPattern ? matcherOf(pattern) : () => true;
-  const isFile = (await stateIfAny(root))?.kind === 'file';
+  const isFile = (await statIfAny(root))?.isFile();
   const folder = isFile ? dirname(root) : root;
   const journals = await namesIn(folder, journal);
   const others = [...(await namesIn(folder, tokens)), ...(await namesIn(folder, companion))];
@@ -66,12 +56,12 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
     name: path,
     isRemote: false,
     async list() {
-      const beside = companion === undefined ? undefined : await stateIfAny(companion);
-      const file = await stateOf(root);
-      if (file.kind === 'other') throw new InputError(`${root}: it is neither a file nor a folder`);
-      if (file.kind === 'file') {
-        return [candidateOf(root, file, await stateIfAny(besideOf(root)), beside)];
+      const beside = companion === undefined ? undefined : await statIfAny(companion);
+      const file = await stat(root);
+      if (file.isFile()) {
+        return [candidateOf(root, file, await statIfAny(besideOf(root)), beside)];
       }
+      if (!file.isDirectory()) throw new InputError(`${root}: it is neither a file nor a folder`);
       const found = await candidatesIn(root, isCandidate, beside);
       if (found.length > 0) return found;
       const which = hasPattern ? `that ${pattern} fits` : 'that can be a snapshot';
@@ -82,15 +72,15 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
       const text = checksum && startOf(createReadStream(besideOf(path)));
       return {
         path,
-        marks: file.identity,
+        marks: marksOf(file),
         checksum: await text?.catch((error) => {
           throw unreadable(besideOf(path), error);
         }),
         async state() {
           const changes = await Promise.all([
-            stateIfAny(path).then((now) => changeOf(file, now)),
-            checksum && stateIfAny(besideOf(path)).then((now) => changeOf(checksum, now)),
-            companion && stateIfAny(companion).then((now) => changeOf(beside, now)),
+            statIfAny(path).then((now) => changeOf(file, now)),
+            checksum && statIfAny(besideOf(path)).then((now) => changeOf(checksum, now)),
+            companion && statIfAny(companion).then((now) => changeOf(beside, now)),
           ]);
           if (changes.includes('written')) return 'written';
           return changes.includes('replaced') ? 'replaced' : 'same';
@@ -114,7 +104,7 @@ export async function openLocalSource(options: LocalOptions, logger: Logger): Pr
 async function candidatesIn(
   folder: string,
   matches: (name: string) => boolean,
-  beside: FileState | undefined,
+  beside: Stats | undefined,
 ): Promise<readonly FileCandidate[]> {
   const all = new Set(await readdir(folder));
   const names = [...all].filter(matches);
@@ -123,9 +113,9 @@ async function candidatesIn(
     const looks = names.slice(from, from + LOOKS_AT_ONCE).map(async (name) => {
       const path = join(folder, name);
       const hasChecksum = all.has(besideOf(name));
-      const checksum = hasChecksum ? await stateIfAny(besideOf(path)) : undefined;
-      const file = await stateIfAny(path);
-      if (file?.kind === 'file') found.push(candidateOf(path, file, checksum, beside));
+      const checksum = hasChecksum ? await statIfAny(besideOf(path)) : undefined;
+      const file = await statIfAny(path);
+      if (file?.isFile()) found.push(candidateOf(path, file, checksum, beside));
     });
     await Promise.all(looks);
   }
@@ -136,35 +126,23 @@ async function candidatesIn(
 
 function candidateOf(
   path: string,
-  file: FileState,
-  checksum: FileState | undefined,
-  beside: FileState | undefined,
+  file: Stats,
+  checksum: Stats | undefined,
+  beside: Stats | undefined,
 ): FileCandidate {
-  const own = `${file.identity}+${checksum?.identity}`;
-  const identity = `${own}|${beside?.identity}`;
-  return { path, own, identity, modifiedAt: file.modifiedAt, file, checksum, beside };
+  const own = `${marksOf(file)}+${checksum && marksOf(checksum)}`;
+  const identity = `${own}|${beside && marksOf(beside)}`;
+  return { path, own, identity, modifiedAt: file.mtimeMs, file, checksum, beside };
 }
 
 function besideOf(path: string): string {
   return `${path}${CHECKSUM_SUFFIX}`;
 }
 
-/** The file as it is now. Throws what `stat` throws. */
-async function stateOf(path: string): Promise<FileState> {
-  const status = await stat(path);
-  const { dev, ino, mtimeMs } = status;
-  return {
-    inode: `${dev} ${ino}`,
-    identity: marksOf(status),
-    modifiedAt: mtimeMs,
-    kind: status.isFile() ? 'file' : status.isDirectory() ? 'folder' : 'other',
-  };
-}
-
 /** The file as it is now; undefined for the codes of {@link ABSENT}. Throws other errors. */
-export async function stateIfAny(path: string): Promise<FileState | undefined> {
+export async function statIfAny(path: string): Promise<Stats | undefined> {
   try {
-    return await stateOf(path);
+    return await stat(path);
   } catch (error) {
     if (ABSENT.has((error as NodeJS.ErrnoException).code)) return undefined;
     throw error;
@@ -173,11 +151,12 @@ export async function stateIfAny(path: string): Promise<FileState | undefined> {
 
 /** What has become of a file between two looks. */
 export function changeOf(
-  before: FileState | undefined,
-  now: FileState | undefined,
+  before: Stats | undefined,
+  now: Stats | undefined,
 ): 'same' | 'replaced' | 'written' {
-  if (before?.identity === now?.identity) return 'same';
-  return before !== undefined && before.inode === now?.inode ? 'written' : 'replaced';
+  if (before === undefined || now === undefined) return before === now ? 'same' : 'replaced';
+  if (marksOf(before) === marksOf(now)) return 'same';
+  return before.dev === now.dev && before.ino === now.ino ? 'written' : 'replaced';
 }
 
 /** The names that a file and what a link leads to have in a folder; none where it is elsewhere. */

@@ -5,7 +5,7 @@ import {
   changeOf,
   type LocalOptions,
   openLocalSource,
-  stateIfAny,
+  statIfAny,
 } from '../../../src/reload/source/local.js';
 import type { Source } from '../../../src/reload/source/source.js';
 import { writeAged } from '../../support/folder.js';
@@ -182,20 +182,20 @@ test('a checksum file is part of what identifies a snapshot', async () => {
 
 test('writing changes the identity, replacing the inode too, looking neither', async () => {
   const path = makeFile('one');
-  const first = await stateIfAny(path);
-  assert.equal(await stateIfAny(path), first);
+  const first = await statIfAny(path);
+  assert.equal(await statIfAny(path), first);
   fs.appendFileSync(path, 'more');
-  const longer = await stateIfAny(path);
+  const longer = await statIfAny(path);
   assert.is(changeOf(first, longer), 'written');
   fs.utimesSync(path, 1, 1);
-  const touched = await stateIfAny(path);
+  const touched = await statIfAny(path);
   assert.is(changeOf(longer, touched), 'written');
   replaceFile(path, 'onemore');
-  const replaced = await stateIfAny(path);
+  const replaced = await statIfAny(path);
   assert.is(changeOf(touched, replaced), 'replaced');
   assert.is(changeOf(replaced, replaced), 'same');
   fs.rmSync(path);
-  assert.is(await stateIfAny(path), undefined);
+  assert.is(await statIfAny(path), undefined);
   assert.is(changeOf(replaced, undefined), 'replaced');
 });
 
