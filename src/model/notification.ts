@@ -28,45 +28,31 @@ export function readNotification(
 ): Notification | readonly Problem[] {
   const problems: Problem[] = [];
   const fail = (field: string, reason: string): void => void problems.push({ field, reason });
-  const checkWhole = (field: string, value: unknown, least: 0 | 1): void => {
-    if (isWhole(value, least)) return;
+  const whole = (field: string, value: unknown, least: 0 | 1): number => {
     const isAbsent = value === undefined && zone !== undefined;
-    fail(field, isAbsent ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`);
+    const reason = isAbsent ? 'is required' : `must be a whole number from ${least} to 2^53 - 1`;
+    if (!isWhole(value, least)) fail(field, reason);
+    return value as number;
   };
   if (!isObject(record)) return [{ field: 'record', reason: 'must be an object' }];
-  const { id, user, comment } = record;
-  const { seen = zone === undefined ? undefined : false } = record;
-  checkWhole('id', id, 1);
-  checkWhole('user', user, 0);
+  const { seen = zone === undefined ? undefined : false, comment } = record;
+  const own = { id: whole('id', record['id'], 1), user: whole('user', record['user'], 0) };
   if (typeof seen !== 'boolean') fail('seen', 'must be true or false');
   if (!isObject(comment)) {
     fail('comment', 'must be an object');
     return problems;
   }
   const { comment: text, created_at: time } = comment;
-  checkWhole('comment.id', comment['id'], 1);
-  checkWhole('comment.user', comment['user'], 0);
-  checkWhole('comment.map_data_point', comment['map_data_point'], 1);
+  const id = whole('comment.id', comment['id'], 1);
+  const user = whole('comment.user', comment['user'], 0);
+  const point = whole('comment.map_data_point', comment['map_data_point'], 1);
   if (typeof text !== 'string') fail('comment.comment', 'must be text');
   else if (text.includes('\0')) fail('comment.comment', 'must not contain a NUL character');
   const createdAt = typeof time === 'string' ? parseTimestamp(time, zone) : 'must be text';
-  if (typeof createdAt === 'string') {
-    fail('comment.created_at', createdAt);
-    return problems;
-  }
-  if (problems.length > 0) return problems;
-  return {
-    id: id as number,
-    user: user as number,
-    seen: seen as boolean,
-    comment: {
-      id: comment['id'] as number,
-      user: comment['user'] as number,
-      created_at: createdAt.text,
-      comment: text as string,
-      map_data_point: comment['map_data_point'] as number,
-    },
-  };
+  if (typeof createdAt === 'string') fail('comment.created_at', createdAt);
+  if (typeof createdAt === 'string' || problems.length > 0) return problems;
+  const said = { id, user, created_at: createdAt.text, comment: text as string };
+  return { ...own, seen: seen as boolean, comment: { ...said, map_data_point: point } };
 }
 
 /** Notifications that users have not seen, by user and newest id first, in memory of all threads. */
