@@ -132,12 +132,13 @@ export function createThreadMetrics(numbers: ThreadNumbers): Registry {
 }
 
 function snapshotNumbers(current: Current, reloads: ReloadStats): Reads {
+  const exportedAt = (): number => current.generation.parts.dataset.report.createdAt;
   const secondsSince = (time: number): number => (Date.now() - time) / 1000;
   return {
     waypost_points: () => pointsServed(current.generation),
-    waypost_snapshot_timestamp_seconds: () => current.generation.exportedAt / 1000,
-    waypost_snapshot_age_seconds: () => secondsSince(current.generation.exportedAt),
-    waypost_snapshot_loaded_timestamp_seconds: () => current.generation.loadedAt / 1000,
+    waypost_snapshot_timestamp_seconds: () => exportedAt() / 1000,
+    waypost_snapshot_age_seconds: () => secondsSince(exportedAt()),
+    waypost_snapshot_loaded_timestamp_seconds: () => current.generation.parts.loadedAt / 1000,
     waypost_stale: () => Number(current.stale !== undefined),
     waypost_building_seconds: () =>
       current.building === undefined ? 0 : secondsSince(current.building.since),

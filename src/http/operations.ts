@@ -97,14 +97,14 @@ async function* postLines(
 
 function sendReadiness(reply: FastifyReply, current: Current, seesAll: boolean): FastifyReply {
   const { generation, stale, building, posts, leaving } = current;
-  const { tag, exportedAt, loadedAt } = generation;
+  const { tag, parts } = generation;
   return reply.send({
     status: leaving ? 'leaving' : 'ready',
     version: VERSION,
     points: pointsServed(generation),
     snapshot: tag,
-    exported_at: timeText(exportedAt),
-    loaded_at: timeText(loadedAt),
+    exported_at: timeText(parts.dataset.report.createdAt),
+    loaded_at: timeText(parts.loadedAt),
     stale: stale !== undefined,
     ...(stale && { ...(seesAll && { reason: stale.reason }), since: timeText(stale.since) }),
     posts,

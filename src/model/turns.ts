@@ -180,14 +180,10 @@ export function createQueue(): Queue {
 }
 
 /** Waits for work; rejects with what `late` makes where that takes more than `ms` milliseconds. */
-export async function inTime<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+export function inTime<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), ms);
   });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return Promise.race([work, over]).finally(() => clearTimeout(timer));
 }

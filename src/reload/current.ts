@@ -49,30 +49,15 @@ export interface Generation {
   readonly delta: Delta | undefined;
   /** Names the snapshot: the first digits of its digest. */
   readonly tag: string;
-  readonly count: number;
-  /** Milliseconds since the epoch. */
-  readonly exportedAt: number;
-  readonly loadedAt: number;
   /** The state now: the same object until another point is accepted. */
   state(): State;
 }
 
 /** Makes a snapshot ready to serve, in a few milliseconds; each thread does so for itself. */
 export function createGeneration(parts: GenerationParts): Generation {
-  const { digest, loadedAt, delta } = parts;
-  const dataset = assembleDataset(parts.dataset);
-  const { report } = dataset;
-  const tag = digest.slice(0, TAG_DIGITS);
-  return {
-    parts,
-    engine: new Engine(dataset),
-    delta,
-    tag,
-    count: dataset.count,
-    exportedAt: report.createdAt,
-    loadedAt,
-    state: createStates(parts, tag),
-  };
+  const engine = new Engine(assembleDataset(parts.dataset));
+  const tag = parts.digest.slice(0, TAG_DIGITS);
+  return { parts, engine, delta: parts.delta, tag, state: createStates(parts, tag) };
 }
 
 /** The texts of a state are made once a post, not once a request. */
@@ -103,12 +88,12 @@ function createStates(parts: GenerationParts, tag: string): () => State {
 }
 
 /** Tells a generation from all others of this process, in every thread. */
-export function identityOf({ tag, loadedAt, delta }: Generation): string {
-  return `${tag} ${loadedAt} ${delta?.base}`;
+export function identityOf({ tag, parts, delta }: Generation): string {
+  return `${tag} ${parts.loadedAt} ${delta?.base}`;
 }
 
-export function pointsServed({ count, delta }: Generation): number {
-  return delta === undefined ? count : count + deltaLength(delta);
+export function pointsServed({ parts, delta }: Generation): number {
+  return parts.dataset.count + (delta === undefined ? 0 : deltaLength(delta));
 }
 
 /** The sequence up to which all posts are served, or were passed over; 0 without a journal. */

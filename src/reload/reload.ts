@@ -61,9 +61,8 @@ export class Reloader {
   readonly #closing = new AbortController();
   /** The loop, while there is something to wait for. */
   #running: Promise<void> | undefined;
-  /** Wakes the loop where it waits for a candidate to settle. */
+  /** Aborted where another look is asked for: wakes a loop that waits for a candidate to settle. */
   #bell = new AbortController();
-  #isAsked = false;
   #retryTimer: NodeJS.Timeout | undefined;
   /** By `performance.now()`. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
@@ -102,7 +101,6 @@ export class Reloader {
     if (order === 'accept') this.#isAccepting = true;
     const { isRemote } = this.#options.source;
     if (order === 'accept' || (order === 'retry' && isRemote)) this.#before.refused.clear();
-    this.#isAsked = true;
     this.#bell.abort();
     this.#running ??= this.#run();
     return this.#running;
@@ -130,13 +128,12 @@ export class Reloader {
       // events come in swarms
       await sleep(this.#nextLookAt, closed);
       if (closed.aborted) break;
-      this.#isAsked = false;
       this.#bell = new AbortController();
       const { next, settlesAt } = await this.#look();
       if (next !== undefined) {
         hasBuilt = true;
         await this.#load(next);
-      } else if (!this.#isAsked) {
+      } else if (!this.#bell.signal.aborted) {
         if (settlesAt === Number.POSITIVE_INFINITY) break;
         await sleep(settlesAt, this.#bell.signal);
       }

@@ -96,7 +96,7 @@ test('a delta is merged by a thread, and points go on meanwhile', async () => {
     await new Promise(setImmediate);
   }
   const { generation } = current;
-  assert.is(generation.count, 1_000);
+  assert.is(generation.parts.dataset.count, 1_000);
   assert.is(deltas.state.rows, end - 1_000);
   assertServed(generation, notes.slice(0, end), 'merged');
   assert.is(generation.tag, before.tag);
@@ -139,7 +139,7 @@ test('a snapshot that comes during a merge stays, with every point', async () =>
   await serve(deltas, await snapshotOf(507, 1), postsOf(507, 510));
   merge();
   await until('a merge', () => deltas.state.merges > 0);
-  assert.is(current.generation.loadedAt, 1);
+  assert.is(current.generation.parts.loadedAt, 1);
   assertServed(current.generation, notes.slice(0, 510), 'the snapshot');
 });
 
@@ -236,7 +236,7 @@ test('after a merge that failed everything is as before, and it is tried again',
   assert.match(deltas.state.problem!, /no memory/);
   isBroken = false;
   await until('a merge', () => deltas.state.merges === 1);
-  assert.is(current.generation.count, 60);
+  assert.is(current.generation.parts.dataset.count, 60);
   await append(deltas, postsOf(60, 61));
   assert.is(deltas.state.problem, undefined);
   assertServed(current.generation, notes.slice(0, 61), 'merged');
@@ -287,7 +287,7 @@ test('a state is named by the snapshot and the last sequence, with no row as wel
 test('many posts that wait are merged before they are served, and few beside each other', async () => {
   const { current, deltas, merged } = await startCounted(64, 100, 103);
   const snapshot = await snapshotOf(100);
-  const state = (): string => `${current.generation.count} and ${deltas.state.rows}`;
+  const state = (): string => `${current.generation.parts.dataset.count} and ${deltas.state.rows}`;
   assert.equal([merged.join(), state()], ['', '100 and 3'], 'three are few');
   await serve(deltas, snapshot, postsOf(100, 104));
   assert.equal([merged.join(), state()], ['4', '104 and 0'], 'four are not');

@@ -13,7 +13,7 @@ import { gate } from '../support/wait.js';
 
 test('a new file is served, of whatever format, and heard of before', async () => {
   const points: number[] = [];
-  const onLoaded = ({ count }: Generation): void => void points.push(count);
+  const onLoaded = ({ parts }: Generation): void => void points.push(parts.dataset.count);
   const { current, put, outcomes, served } = await startReloading({ inThread: true, onLoaded });
   assert.equal(served(), [1, countOf(1)]);
   const { tag } = current.generation;
@@ -131,7 +131,7 @@ test('posts that became part of the data are no points that a new snapshot has l
   const posts = scatterNotes(1, 200).map((note, i) => ({ ...note, id: 1_000 + i }));
   const dataset = mergeDataset(parts.dataset, deltaOf(posts), posts.length);
   await (current as Cell).publish(createGeneration({ ...parts, dataset }));
-  assert.is(current.generation.count, 300);
+  assert.is(current.generation.parts.dataset.count, 300);
   await put(markedLines(2, 60));
   assert.equal(served(), [2, 60]);
 });
@@ -184,7 +184,7 @@ for (const moment of ['before', 'behind']) {
 test('a file that another is moved over while it is read was read whole', async () => {
   const loaded: number[] = [];
   const { path, lookFor, put } = await startReloading({
-    onLoaded: ({ count }) => void loaded.push(count),
+    onLoaded: ({ parts }) => void loaded.push(parts.dataset.count),
     build: async (real, ...task) => {
       const result = await real(...task);
       if (loaded.length === 1) replaceFile(path, markedLines(3));

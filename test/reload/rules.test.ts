@@ -17,9 +17,9 @@ test('a snapshot without points is refused unless that is allowed', async () => 
   replaceFile(path, '[]');
   await look('accept');
   assert.match(current.stale!.reason, /has no points/, 'also when told to accept a loss');
-  assert.is(current.generation.count, countOf(1));
+  assert.is(current.generation.parts.dataset.count, countOf(1));
   const allowed = await startReloading({ path, allowEmpty: true });
-  assert.is(allowed.current.generation.count, 0);
+  assert.is(allowed.current.generation.parts.dataset.count, 0);
 });
 
 test('a snapshot may lose as much as it is allowed to, and no point more', () => {

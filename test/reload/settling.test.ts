@@ -30,7 +30,10 @@ test('a slow copy of an old file, heard of by events, is never served, and a new
   await until('its beginning is heard of', () => events.heard > heard);
   writeAged(path, LONG_AGO, lines);
   writeFileSync(join(folder, 'really newer'), markedLines(3));
-  await until('the new file is served', () => current.generation.count === countOf(3));
+  await until(
+    'the new file is served',
+    () => current.generation.parts.dataset.count === countOf(3),
+  );
   assert.is(builds.begun, 2, 'the copy was not built');
 });
 

@@ -32,7 +32,7 @@ function status(code: number): Handle {
 test('a new object is downloaded and served, the same one is neither', async () => {
   const { origin, look, lookFor, served, current, outcomes, builds } = await start();
   assert.equal(served(), [1, countOf(1)]);
-  assert.is(current.generation.exportedAt, origin.modifiedAt);
+  assert.is(current.generation.parts.dataset.report.createdAt, origin.modifiedAt);
   origin.answers.length = 0;
   for (let i = 0; i < 3; i++) await look();
   assert.equal([...new Set(origin.answers)], ['304']);
