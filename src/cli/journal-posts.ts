@@ -77,7 +77,7 @@ async function readService(
     after > 0 ? `admin/posts?after=${after}` : 'admin/posts',
     base.endsWith('/') ? base : `${base}/`,
   );
-  const posts: Post[] = [];
+  let posts: readonly Post[] = [];
   let response: Response;
   try {
     response = await fetch(url, {
@@ -85,7 +85,8 @@ async function readService(
     });
     if (response.ok) {
       if (!response.headers.has('Waypost-Journal')) throw new Error(NO_JOURNAL_NAMED);
-      for await (const line of linesIn(response.body!)) posts.push(readPostLine(line));
+      // not by `node:readline`, for which lines also end at U+2028, which JSON may have
+      posts = (await response.text()).split('\n').filter(Boolean).map(readPostLine);
     }
   } catch (error) {
     const { cause, message } = error as Error;
@@ -103,18 +104,6 @@ async function readService(
   const through = Number(response.headers.get('Waypost-Sequence'));
   const nextId = posts.reduce((next, { id }) => Math.max(next, id + 1), 1);
   return { name, posts, through, removed: 0, nextId };
-}
-
-/** Lines of NDJSON. By `node:readline` they also end at U+2028, which JSON may have, since Node 24. */
-async function* linesIn(body: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  for await (const chunk of body) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  if (rest !== '') yield rest;
 }
 
 /** The name of a journal without the password of a database. */
