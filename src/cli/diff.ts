@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { COLUMN_NAMES, MAX_RECORD_BYTES } from '../formats/block.js';
 import { openSnapshot } from '../formats/files/open.js';
-import { LEAST_RECORD_BYTES, rendered, type StoredRecord } from '../formats/record-layout.js';
+import { rendered, type StoredRecord } from '../formats/record-layout.js';
 import type { IsWanted, LoadReport } from '../formats/snapshot.js';
 import { release } from '../model/memory.js';
 import { RECORD_KEYS, type RecordKey } from '../model/point.js';
@@ -44,7 +44,15 @@ export async function diff(
 ): Promise<0 | 1> {
   await openTimeZone(options.timeZone);
   const differences = new Differences(options);
-  const part = new Part(heldBytes);
+  /** Points of the first file to look for in the second one; their records are in `memory`. */
+  const left = new Map<number, StoredRecord>();
+  const memory = Buffer.allocUnsafeSlow(heldBytes + MAX_RECORD_BYTES);
+  let held = 0;
+  const hold = ({ id, record }: Entry): void => {
+    memory.set(record, held);
+    left.set(id, memory.subarray(held, held + record.length));
+    held += record.length;
+  };
   const marks = new Marks();
   let same = 0;
   const bar = startBar(first, options);
@@ -59,21 +67,23 @@ export async function diff(
     bar.stop();
     now = await readSecond(
       ({ id, record }, row) => {
-        const was = part.take(id);
+        const was = left.get(id);
         if (was === undefined) return;
+        left.delete(id);
         const mark = markOf(was, record);
         marks.set(row, mark);
         if (mark === FOUND) same++;
         else differences.extend(was);
       },
-      ({ id }) => id.some((one) => part.has(one)),
+      ({ id }) => id.some((one) => left.has(one)),
     );
-    for (const point of part.left()) await differences.add('went', point);
-    part.clear();
+    for (const [id, record] of left) await differences.add('went', { id, record });
+    left.clear();
+    held = 0;
     return now;
   };
   const then = await readRecords(first, options, bar, (point) => {
-    return part.add(point) ? undefined : compare().then(() => void part.add(point));
+    return held < heldBytes ? hold(point) : compare().then(() => hold(point));
   });
   const { format, points } = await compare();
   if (same < points) {
@@ -149,58 +159,6 @@ class Differences {
 interface Entry {
   readonly id: number;
   readonly record: StoredRecord;
-}
-
-/** Successive points of the first file; the last one may go beyond `heldBytes`. */
-class Part {
-  readonly #heldBytes: number;
-  readonly #records: Buffer;
-  /** Where each record starts, and the last one ends. */
-  readonly #starts: Uint32Array;
-  /** The place of each point that was not taken, by id, in the order of the file. */
-  readonly #left = new Map<number, number>();
-  #count = 0;
-
-  constructor(heldBytes: number) {
-    this.#heldBytes = heldBytes;
-    this.#records = Buffer.allocUnsafeSlow(heldBytes + MAX_RECORD_BYTES);
-    this.#starts = new Uint32Array(Math.ceil(heldBytes / LEAST_RECORD_BYTES) + 1);
-  }
-
-  /** Copies a point; returns false where the part is full. */
-  add({ id, record }: Entry): boolean {
-    const at = this.#count;
-    const start = this.#starts[at]!;
-    if (start >= this.#heldBytes) return false;
-    this.#records.set(record, start);
-    this.#starts[at + 1] = start + record.length;
-    this.#left.set(id, this.#count++);
-    return true;
-  }
-
-  has(id: number): boolean {
-    return this.#left.has(id);
-  }
-
-  /** The record of an id, which is not left any more. */
-  take(id: number): StoredRecord | undefined {
-    const at = this.#left.get(id);
-    this.#left.delete(id);
-    return at === undefined ? undefined : this.#recordAt(at);
-  }
-
-  *left(): Generator<Entry> {
-    for (const [id, at] of this.#left) yield { id, record: this.#recordAt(at) };
-  }
-
-  clear(): void {
-    this.#count = 0;
-    this.#left.clear();
-  }
-
-  #recordAt(at: number): StoredRecord {
-    return this.#records.subarray(this.#starts[at], this.#starts[at + 1]);
-  }
 }
 
 /** Two bytes for each point of the second file, 0 at first. */
