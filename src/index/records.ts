@@ -74,51 +74,27 @@ export function allocateRecords(
   };
 }
 
-export interface PlacedRecords {
-  readonly rows: Uint32Array;
-  readonly bytes: Uint8Array;
-}
-
-/** The least rows of a range, as a power of two. */
-const RANGE_BITS = 16;
-/** Small parts of a block would be given back to the system late. */
-const MOST_RANGES = 16;
-
-/**
- * Puts records in their rows. They are divided by ranges of rows first, then put in their places
- * range by range: memory of blocks is given back as that of rows is filled, and a range fits the
- * processor's caches.
- */
+/** Puts the records of blocks in their rows; gives the memory of each block back. */
 export function placeRecords(
   blocks: readonly PointBlock[],
   length: Uint32Array,
   rowOf: Uint32Array,
 ): Records {
-  const count = rowOf.length;
-  const lengths = new Uint32Array(count);
-  for (let i = 0; i < count; i++) lengths[rowOf[i]!] = length[i]!;
+  const lengths = new Uint32Array(rowOf.length);
+  for (let i = 0; i < rowOf.length; i++) lengths[rowOf[i]!] = length[i]!;
   const records = allocateRecords(lengths);
   release(length, lengths);
-  const shift = Math.max(RANGE_BITS, Math.ceil(Math.log2(count / MOST_RANGES)));
-  const ranges = Math.ceil(count / 2 ** shift);
-  const divided: PlacedRecords[][] = [];
   let next = 0;
-  for (const { count: size, records: bytes } of blocks) {
-    const rows = rowOf.subarray(next, next + size);
-    next += size;
-    divided.push(divideRecords(records, { rows, bytes }, shift, ranges));
+  for (const { count, records: bytes } of blocks) {
+    putRecords(records, rowOf.subarray(next, next + count), bytes);
+    next += count;
     release(bytes);
-  }
-  for (let range = 0; range < ranges; range++) {
-    for (const parts of divided) {
-      putRecords(records, parts[range]!);
-      release(parts[range]!.bytes);
-    }
   }
   return records;
 }
 
-export function putRecords(records: Records, { rows, bytes }: PlacedRecords): void {
+/** Puts records, which stand end to end, in the given rows. */
+export function putRecords(records: Records, rows: Uint32Array, bytes: Uint8Array): void {
   const { memoryOf, words } = records;
   const source = viewOf(bytes);
   let from = 0;
@@ -129,38 +105,6 @@ export function putRecords(records: Records, { rows, bytes }: PlacedRecords): vo
     copyWords(source, from, to, target, recordStart(records, row));
     from = to;
   }
-}
-
-/** Divides records into `ranges` ranges of 2^`shift` rows. */
-export function divideRecords(
-  records: Records,
-  { rows, bytes }: PlacedRecords,
-  shift: number,
-  ranges: number,
-): PlacedRecords[] {
-  const counts = new Uint32Array(ranges);
-  const sizes = new Uint32Array(ranges);
-  for (const row of rows) {
-    counts[row >>> shift]!++;
-    sizes[row >>> shift]! += recordLength(records, row);
-  }
-  const parts = Array.from(counts, (count, range) => {
-    return { rows: new Uint32Array(count), bytes: Buffer.allocUnsafeSlow(sizes[range]!) };
-  });
-  const targets = parts.map((part) => viewOf(part.bytes));
-  counts.fill(0);
-  sizes.fill(0);
-  const source = viewOf(bytes);
-  let from = 0;
-  for (const row of rows) {
-    const range = row >>> shift;
-    const to = from + recordLength(records, row);
-    parts[range]!.rows[counts[range]!++] = row;
-    copyWords(source, from, to, targets[range]!, sizes[range]!);
-    sizes[range]! += to - from;
-    from = to;
-  }
-  return parts;
 }
 
 /**

@@ -6,7 +6,6 @@ import {
   allocateRecords,
   CHUNK_BITS,
   CHUNK_ROWS,
-  divideRecords,
   putRecords,
   type Records,
   SPARE_BYTES,
@@ -44,12 +43,7 @@ function recordsOf(given: readonly Point[]): Records {
   for (let next = 0, points = 1; next < rows.length; points = 3 * points + 1) {
     const block = Array.from(rows.subarray(next, next + points), (row) => all[row]!);
     const source = Buffer.concat([Buffer.of(1, 2), ...block, Buffer.of(3)]).subarray(2, -1);
-    const given = { rows: rows.subarray(next, next + block.length), bytes: source };
-    const parts = divideRecords(made, given, CHUNK_BITS, Math.ceil(all.length / CHUNK_ROWS));
-    for (const [range, part] of parts.entries()) {
-      assert.ok(part.rows.every((row) => row >>> CHUNK_BITS === range));
-      putRecords(made, part);
-    }
+    putRecords(made, rows.subarray(next, next + block.length), source);
     next += block.length;
   }
   return made;
