@@ -98,7 +98,6 @@ export class AttributeCollector {
     };
     const flag = (bit: number): RowValues =>
       byRow(this.#flags.map((flags) => ((flags & bit) === 0 ? 0 : 1)));
-    this.#tags.sort(count);
     const attributes = {
       status: build('status', byRow(this.#status)),
       tags: build('tags', this.#tags),
@@ -131,7 +130,6 @@ class Tagged implements RowValues {
   rows: Int32Array = new Int32Array(4_096);
   values: Uint32Array = new Uint32Array(4_096);
   length = 0;
-  #isSorted = true;
   /** The last row that had each tag. */
   readonly #last: Row[] = [];
 
@@ -145,22 +143,7 @@ class Tagged implements RowValues {
       this.rows = rows;
       this.values = values;
     }
-    this.#isSorted &&= this.length === 0 || this.rows[this.length - 1]! <= row;
     this.rows[this.length] = row;
     this.values[this.length++] = tag;
-  }
-  /** Sorts by row, of which there are `count`: a counting sort. */
-  sort(count: number): void {
-    if (this.#isSorted) return;
-    const { rows, values, length } = this;
-    const next = new Uint32Array(count + 1);
-    for (let i = 0; i < length; i++) next[rows[i]! + 1]!++;
-    for (let row = 0; row < count; row++) next[row + 1]! += next[row]!;
-    [this.rows, this.values] = [new Int32Array(length), new Uint32Array(length)];
-    for (let i = 0; i < length; i++) {
-      const to = next[rows[i]!]!++;
-      this.rows[to] = rows[i]!;
-      this.values[to] = values[i]!;
-    }
   }
 }

@@ -18,9 +18,9 @@ export interface Postings {
   readonly bitmaps: readonly Int32Array[];
 }
 
-/** The values of rows in row order; no row has a value twice. */
+/** The values of rows; no row has a value twice. */
 export interface RowValues {
-  /** The row of each value; undefined where each row has one value. */
+  /** The row of each value, in any order; undefined where each row has one value. */
   readonly rows: Int32Array | undefined;
   readonly values: Uint32Array | Uint8Array;
   readonly length: number;
@@ -86,6 +86,9 @@ export function buildPostings(
   }
   for (let i = 0; i < length; i++) {
     put(first + (rowOf === undefined ? i : rowOf[i]!), numbers[i]!);
+  }
+  for (let value = 0; rowOf !== undefined && value < values; value++) {
+    if (next[value]! > starts[value]! + 1) rows.subarray(starts[value], next[value]).sort();
   }
   return { counts, starts, rows, bitmapOf, bitmaps };
 }
