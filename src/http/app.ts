@@ -116,7 +116,7 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now();
-    limitBodyTime(request.raw, reply.raw, limits);
+    limitBodyTime(request.raw, limits);
     checkHead(request.raw, reply.raw);
     // routes of operators look at tokens themselves
     if (request.routeOptions.config?.isOperation === true) return done();

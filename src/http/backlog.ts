@@ -124,12 +124,10 @@ export class Backlog {
     const longestFirst = open.sort(([, a], [, b]) => a.movedAt - b.movedAt);
     for (const [response] of longestFirst) {
       if (bytes <= maxUnsent * REST) return;
-      const { socket } = response.req;
-      if (socket === newest.req.socket) continue;
+      if (response === newest) continue;
       bytes -= response.writableLength;
-      // a connection may have two answers
-      if (!socket.destroyed) this.crowded++;
-      socket.resetAndDestroy();
+      this.crowded++;
+      response.req.socket.resetAndDestroy();
     }
   }
 }

@@ -1,12 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeQueued, responseOf, stopParsing } from './answer/node-internals.js';
+import { responseOf, stopParsing } from './answer/node-internals.js';
 import type { CutCounts } from './limits.js';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Requests of one connection that are worked on at the same time. */
-const MOST_UNANSWERED = 2;
 /** Requests that may wait in a thread, at some 2 kB each, before clients are cut off. */
 const MOST_WAITING = 2_048;
 /** A client with no more waiting requests than this is never cut off. */
@@ -15,17 +13,15 @@ const FAIR_SHARE = 16;
 interface Line {
   readonly socket: Socket;
   readonly waiting: { readonly request: IncomingMessage; readonly response: ServerResponse }[];
-  /** Responses that are being made, or that the system has not taken yet. */
-  readonly unanswered: Set<ServerResponse>;
-  isReady: boolean;
+  /** Whether the end of a response is awaited, and nothing more is read meanwhile. */
   isHeld: boolean;
 }
 
 /**
  * Puts a gate in front of `handle`. A request that arrives alone passes at once. Of requests that
- * arrive before the earlier ones of their connection are answered, two are worked on at a time,
- * each in another turn of the event loop, so that other connections get theirs. Meanwhile nothing
- * more is read from the connection. One packet may hold thousands of requests: while more than
+ * arrive before the earlier ones of their connection are answered, one is worked on at a time, each
+ * in another turn of the event loop, so that other connections get theirs. Meanwhile nothing more
+ * is read from the connection. One packet may hold thousands of requests: while more than
  * `mostWaiting` of others wait, a client that adds to a long line is cut off.
  */
 export function createGate(
@@ -36,9 +32,8 @@ export function createGate(
   const lines = new Map<Socket, Line>();
   let allWaiting = 0;
 
-  function open(socket: Socket, first: ServerResponse): Line {
-    const unanswered = new Set<ServerResponse>();
-    const line: Line = { socket, waiting: [], unanswered, isReady: false, isHeld: false };
+  function open(socket: Socket): Line {
+    const line: Line = { socket, waiting: [], isHeld: false };
     lines.set(socket, line);
     // Node resumes a connection whenever it is done with one of its requests
     socket.on('resume', () => {
@@ -48,40 +43,26 @@ export function createGate(
       lines.delete(socket);
       allWaiting -= line.waiting.length;
       line.waiting.length = 0;
-      for (const response of unanswered) closeQueued(response);
     });
-    expect(line, first);
     return line;
   }
 
-  function expect(line: Line, response: ServerResponse): void {
-    line.unanswered.add(response);
-    response.once('close', () => finish(line, response));
+  function hold(line: Line, until: ServerResponse): void {
+    line.isHeld = true;
+    line.socket.pause();
+    until.once('close', () => setImmediate(next, line));
   }
 
-  function invite(line: Line): void {
-    const { waiting, unanswered, isReady } = line;
-    if (isReady || waiting.length === 0 || unanswered.size >= MOST_UNANSWERED) return;
-    line.isReady = true;
-    setImmediate(begin, line);
-  }
-
-  function begin(line: Line): void {
-    line.isReady = false;
-    if (line.socket.destroyed) return;
-    const { request, response } = line.waiting.shift()!;
-    allWaiting--;
-    expect(line, response);
+  function next(line: Line): void {
+    // behind the last answer of a connection nothing is answered
+    if (!line.socket.writable) return;
+    const first = line.waiting.shift();
     // the rest of a body must be read; no other request can stand in front of it
-    if (!request.complete) letGo(line);
-    handle(request, response);
-    invite(line);
-  }
-
-  function finish(line: Line, response: ServerResponse): void {
-    line.unanswered.delete(response);
-    if (line.waiting.length === 0 && line.unanswered.size === 0) letGo(line);
-    else invite(line);
+    if (first?.request.complete) hold(line, first.response);
+    else letGo(line);
+    if (first === undefined) return;
+    allWaiting--;
+    handle(first.request, first.response);
   }
 
   return (request, response) => {
@@ -92,7 +73,7 @@ export function createGate(
       return;
     }
     if (socket.destroyed) return;
-    const line = lines.get(socket) ?? open(socket, responseOf(socket)!);
+    const line = lines.get(socket) ?? open(socket);
     const { length } = line.waiting;
     // a connection is read packet by packet: alone it may wait with all that one packet holds
     if (length >= FAIR_SHARE && allWaiting - length >= mostWaiting) {
@@ -104,9 +85,7 @@ export function createGate(
     }
     allWaiting++;
     line.waiting.push({ request, response });
-    line.isHeld = true;
-    socket.pause();
-    invite(line);
+    if (!line.isHeld) hold(line, responseOf(socket)!);
   };
 }
 

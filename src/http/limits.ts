@@ -68,12 +68,11 @@ export function refuseBrokenRequest(error: Error & { code?: string }, socket: So
  * Lets a client that wants its connection closed send all of its body, for `ms` milliseconds: Node
  * closes behind the answer, and the reset that follows may overtake it (RFC 9112, 9.6).
  */
-function lingerOnClose(request: IncomingMessage, response: ServerResponse, ms: number): void {
+function lingerOnClose(request: IncomingMessage, ms: number): void {
   const { socket } = request;
   const close = (): void => Socket.prototype.destroySoon.call(socket);
   socket.destroySoon = () => {
-    // behind the answer to an earlier request this one is not wanted any more
-    if (request.complete || !response.writableFinished || socket.destroyed) return close();
+    if (request.complete || socket.destroyed) return close();
     socket.end();
     const timer = setTimeout(() => socket.destroy(), ms).unref();
     request.once('close', () => {
@@ -89,13 +88,9 @@ const MULTIPART = /^\s*multipart\/form-data\b/i;
  * Holds a body without images to `requestTimeout`, since Node gives every body the time of an upload,
  * and lets one that is refused come to its end.
  */
-export function limitBodyTime(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { requestTimeout }: Limits,
-): void {
+export function limitBodyTime(request: IncomingMessage, { requestTimeout }: Limits): void {
   if (!hasBody(request.headers)) return;
-  lingerOnClose(request, response, requestTimeout);
+  lingerOnClose(request, requestTimeout);
   // most bodies come with their heads, and need no timer
   setImmediate(() => {
     const { complete, destroyed, socket, headers } = request;

@@ -46,49 +46,50 @@ function requests(name: string, count: number): string {
 const pathsOf = ({ begun }: { readonly begun: readonly Begun[] }): string[] =>
   begun.map(({ path }) => path);
 
-test('all that was begun for a connection is closed with it, in its turn or not', async () => {
+test('what was begun for a connection is closed with it, and no other begins', async () => {
   for (const end of ['reset', 'closed'] as const) {
     const gated = await startGated();
     const line = await gated.connect();
     line.socket.write(requests('a', 3));
-    await until('two are begun', () => gated.begun.length === 2);
-    const closed = gated.begun.map(({ response }) => once(response, 'close'));
+    await until('one is begun', () => gated.begun.length === 1);
+    const { response } = gated.begun[0]!;
+    const closed = once(response, 'close');
     if (end === 'reset') line.socket.resetAndDestroy();
     else line.socket.destroy();
     // nothing is read from a connection with a line: only a write tells that the client has gone
-    const { response } = gated.begun[0]!;
     await until('a write fails', () => response.destroyed || !response.write('more'));
-    await Promise.all(closed);
-    const isOver = gated.begun.every(({ response }) => response.destroyed);
-    assert.ok(isOver, end);
-    assert.is(gated.begun.length, 2, 'the third never begins');
+    await closed;
+    assert.ok(response.destroyed, end);
+    for (let i = 0; i < 10; i++) await turn();
+    assert.is(gated.begun.length, 1, 'the others never begin');
   }
 });
 
-test('of the requests in one packet two are handled at once, the next when one is answered', async () => {
+test('of the requests in one packet one is handled at a time, the next when it is answered', async () => {
   const gated = await startGated();
   const line = await gated.connect();
   line.socket.write(requests('a', 5));
-  await until('two are begun', () => gated.begun.length === 2);
-  for (let i = 0; i < 10; i++) await turn();
-  assert.equal(pathsOf(gated), ['/a0', '/a1']);
-  gated.begun[0]!.response.end('first');
-  await until('a third is begun', () => gated.begun.length === 3);
-  for (let i = 0; i < 10; i++) await turn();
-  assert.is(gated.begun.length, 3);
-  // out of order: Node holds this answer back until the second is sent
-  gated.begun[2]!.response.end('third');
-  for (let i = 0; i < 10; i++) await turn();
-  assert.is(gated.begun.length, 3, 'what cannot be sent yet counts');
-  gated.begun[1]!.response.end('second');
-  for (const index of [3, 4]) {
-    await until('another is begun', () => gated.begun.length > index);
-    gated.begun[index]!.response.end('more');
+  for (const index of [0, 1, 2, 3, 4]) {
+    await until('one is begun', () => gated.begun.length > index);
+    for (let i = 0; i < 10; i++) await turn();
+    assert.is(gated.begun.length, index + 1);
+    gated.begun[index]!.response.end(`number ${index}`);
   }
   await until('all are answered', () => answersOf(line) === 5);
-  assert.ok(line.answer.indexOf('second') < line.answer.indexOf('third'));
+  assert.equal(pathsOf(gated), ['/a0', '/a1', '/a2', '/a3', '/a4']);
   line.socket.write(requests('b', 1));
   await until('the connection goes on', () => gated.begun.length === 6);
+});
+
+test('behind the last answer of a connection nothing is begun', async () => {
+  const gated = await startGated();
+  const line = await gated.connect();
+  line.socket.write(requests('a', 3));
+  await until('one is begun', () => gated.begun.length === 1);
+  gated.begun[0]!.response.setHeader('Connection', 'close').end('last');
+  await once(line.socket, 'close');
+  assert.is(answersOf(line), 1);
+  assert.is(gated.begun.length, 1);
 });
 
 test('another connection is answered between the requests of one packet', async () => {
@@ -111,7 +112,7 @@ test('while too many requests wait, a client that sends many more is cut off, an
   const gated = await startGated(undefined, 100);
   const [first, many, few] = await Promise.all([0, 1, 2].map(() => gated.connect()));
   first!.socket.write(requests('a', 110));
-  await until('two are begun', () => gated.begun.length === 2);
+  await until('one is begun', () => gated.begun.length === 1);
   const cut = once(many!.socket, 'close');
   let parsed = 0;
   gated.server.on('request', () => parsed++);
@@ -120,7 +121,7 @@ test('while too many requests wait, a client that sends many more is cut off, an
   assert.ok(parsed < 30, `${parsed} of 900 were parsed`);
   assert.equal({ ...gated.cut }, { ahead: 1, idle: 0, refused: 0 });
   few!.socket.write(requests('c', 10));
-  await until('others are worked on', () => pathsOf(gated).includes('/c1'));
+  await until('others are worked on', () => pathsOf(gated).includes('/c0'));
   // the client that was cut off has made room
   const next = await gated.connect();
   next.socket.write(requests('d', 10));
@@ -144,7 +145,7 @@ test('nothing is begun for a connection that was closed', async () => {
     serverSide = request.socket;
   });
   socket.write(requests('a', 600));
-  await until('two are begun', () => gated.begun.length === 2);
+  await until('one is begun', () => gated.begun.length === 1);
   socket.resetAndDestroy();
   gated.begun[0]!.response.end('x'.repeat(100_000));
   const { stackTraceLimit } = Error;
@@ -153,7 +154,7 @@ test('nothing is begun for a connection that was closed', async () => {
   for (const { response } of gated.begun) response.end();
   for (let i = 0; i < 10; i++) await turn();
   assert.is(gated.begun.length, length);
-  assert.ok(length <= 3, `${length} of 600`);
+  assert.ok(length <= 2, `${length} of 600`);
   assert.is(Error.stackTraceLimit, stackTraceLimit);
 });
 

@@ -134,7 +134,7 @@ export class Joins {
 
   /**
    * The answer is being made until the returned function is called. Its caller may not wait for the
-   * response, which may stand in a line behind others of its connection for as long as they take.
+   * response, which a client may take as slowly as it likes.
    */
   lead({ hash }: AnswerKey): () => void {
     const others: (() => void)[] = [];

@@ -12,24 +12,11 @@ interface Connection {
 
 interface Response {
   _header: string | null;
-  _closed: boolean;
 }
 
 /** The response whose turn it is on a connection; undefined where none is made or sent. */
 export function responseOf(socket: Socket): ServerResponse | undefined {
   return (socket as unknown as Connection)._httpMessage ?? undefined;
-}
-
-/**
- * Closes a response whose connection has closed before its turn came: Node tells only the one whose
- * turn it was, and whoever waits for the others would wait for ever.
- */
-export function closeQueued(response: ServerResponse): void {
-  const own = response as unknown as Response;
-  if (own._closed) return;
-  own._closed = true;
-  response.destroyed = true;
-  response.emit('close');
 }
 
 /** Ends the parsing of a packet: Node takes its next request for a change of protocol. */

@@ -146,8 +146,6 @@ export class Sender {
 /** Resets the connection: over HTTP/1.0, which has no last chunk, a mere end would look whole. */
 export function breakOff(response: ServerResponse): void {
   response.socket?.resetAndDestroy();
-  // one whose turn on its connection has not come yet has no socket
-  response.destroy();
 }
 
 /** The request header that asks for `Server-Timing`, whatever its value. */
