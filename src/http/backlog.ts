@@ -23,10 +23,8 @@ interface Progress {
 const STEP = 1 / 8;
 /** Clients are cut off until answers hold this share of `maxUnsent`. */
 const REST = 3 / 4;
-const LONGEST_LOOK_MS = 1_000;
-
-/** The system is asked about clients that take nothing, once in this part of `answerTimeout`. */
-const ASK = 1 / 4;
+/** Clients are looked at once in this part of `answerTimeout`. */
+const LOOK = 1 / 8;
 
 /**
  * Answers that the system has not taken yet, because their clients read slowly. A client that takes
@@ -46,37 +44,29 @@ export class Backlog {
   readonly #lookMs: number;
   readonly #unsent = new Map<ServerResponse, Progress>();
   #added = 0;
-  #timer: NodeJS.Timeout | undefined;
-  #lookedAt = 0;
-  #askedAt = 0;
+  #lookedAt: number = performance.now();
 
   constructor(limits: BacklogLimits) {
     this.#limits = limits;
-    this.#lookMs = Math.min(LONGEST_LOOK_MS, limits.answerTimeout / 4);
+    this.#lookMs = limits.answerTimeout * LOOK;
+    setInterval(() => this.#lookAtAll(), this.#lookMs).unref();
   }
 
   /** Counts a response that was ended, or is written in pieces, until the system has taken all. */
   note(response: ServerResponse): void {
     if (response.writableLength === 0) return;
-    if (isGone(response) || this.#unsent.has(response)) return;
+    if (response.req.socket.destroyed || this.#unsent.has(response)) return;
     const progress: Progress = { taken: 0, movedAt: 0, held: undefined };
     look(response, progress);
     this.#unsent.set(response, progress);
     response.once('close', () => this.#unsent.delete(response));
-    if (this.#timer === undefined) {
-      this.#lookedAt = performance.now();
-      this.#timer = setInterval(() => this.#lookAtAll(), this.#lookMs).unref();
-    }
     this.#added += response.writableLength;
     if (this.#added > this.#limits.maxUnsent * STEP) this.#makeRoom(response);
   }
 
   get bytes(): number {
     let bytes = 0;
-    for (const response of this.#unsent.keys()) {
-      // connections that were reset in this turn are closed in the next one
-      if (!isGone(response)) bytes += response.writableLength;
-    }
+    for (const response of this.#unsent.keys()) bytes += response.writableLength;
     return bytes;
   }
 
@@ -88,21 +78,22 @@ export class Backlog {
     for (const [response, progress] of this.#unsent) {
       progress.movedAt = Math.min(now, progress.movedAt + stoodStill);
       look(response, progress);
-      if (isGone(response) || now - progress.movedAt <= this.#limits.answerTimeout) continue;
+      if (now - progress.movedAt <= this.#limits.answerTimeout) continue;
       this.stalled++;
-      response.req.socket.resetAndDestroy();
+      this.#cutOff(response);
     }
-    if (now - this.#askedAt >= this.#limits.answerTimeout * ASK) void this.#ask(now);
-    if (this.#unsent.size > 0) return;
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    void this.#ask(now);
+  }
+
+  #cutOff(response: ServerResponse): void {
+    this.#unsent.delete(response);
+    response.req.socket.resetAndDestroy();
   }
 
   /** Takes it for progress where the system has brought something to a client meanwhile. */
   async #ask(now: number): Promise<void> {
     const still = [...this.#unsent].filter(([, { movedAt }]) => now - movedAt > this.#lookMs / 2);
     if (still.length === 0) return;
-    this.#askedAt = now;
     const tables = await heldBytes();
     for (const [response, progress] of still) {
       const held = tables.get((await inodeOf(response.req.socket)) ?? '');
@@ -120,20 +111,15 @@ export class Backlog {
     let { bytes } = this;
     if (bytes <= maxUnsent * (1 - STEP)) return;
     for (const [response, progress] of this.#unsent) look(response, progress);
-    const open = [...this.#unsent].filter(([response]) => !isGone(response));
-    const longestFirst = open.sort(([, a], [, b]) => a.movedAt - b.movedAt);
+    const longestFirst = [...this.#unsent].sort(([, a], [, b]) => a.movedAt - b.movedAt);
     for (const [response] of longestFirst) {
       if (bytes <= maxUnsent * REST) return;
       if (response === newest) continue;
       bytes -= response.writableLength;
       this.crowded++;
-      response.req.socket.resetAndDestroy();
+      this.#cutOff(response);
     }
   }
-}
-
-function isGone({ req }: ServerResponse): boolean {
-  return req.socket.destroyed;
 }
 
 function look({ req: { socket } }: ServerResponse, progress: Progress): void {
