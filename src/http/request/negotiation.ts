@@ -24,25 +24,16 @@ const MAX_KNOWN = 64;
 const MAX_KNOWN_LENGTH = 256;
 
 /** Memoizes a function of a header for the last values. */
-function remembered<Value extends object | string | symbol>(
+function remembered<Value extends object | string>(
   read: (header: string) => Value,
 ): (header: string) => Value {
-  const known = new LRUCache<string, Value>({ max: MAX_KNOWN });
-  return (header) => {
-    let value = known.get(header);
-    if (value === undefined) {
-      value = read(header);
-      if (header.length <= MAX_KNOWN_LENGTH) known.set(header, value);
-    }
-    return value;
-  };
+  const known = new LRUCache<string, Value>({ max: MAX_KNOWN, memoMethod: read });
+  return (header) => (header.length > MAX_KNOWN_LENGTH ? read(header) : known.memo(header));
 }
-
-const NONE = Symbol('no offer is accepted');
 
 export class Negotiation<Offered extends Offer> {
   readonly #offers: readonly Offered[];
-  readonly #preferred: (accept: string) => Offered | typeof NONE;
+  readonly #preferred: (accept: string) => Offered;
 
   /** `offers`, at least one, are in the service's own order of preference. */
   constructor(offers: readonly Offered[]) {
@@ -65,16 +56,11 @@ export class Negotiation<Offered extends Offer> {
   accepted(accept: string | undefined): Offered {
     const first = this.#offers[0]!;
     if (!accept || accept === '*/*' || accept === first.mediaType) return first;
-    const chosen = this.#preferred(accept);
-    if (chosen !== NONE) return chosen;
-    throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
+    return this.#preferred(accept);
   }
 }
 
-function negotiate<Offered extends Offer>(
-  header: string,
-  offers: readonly Offered[],
-): Offered | typeof NONE {
+function negotiate<Offered extends Offer>(header: string, offers: readonly Offered[]): Offered {
   if (header.trim() === '') return offers[0]!;
   const types = offers.map(({ mediaType }) => mediaType);
   // the package takes each parameter of a range as a demand, such as a charset; only the version of
@@ -85,7 +71,9 @@ function negotiate<Offered extends Offer>(
     return types.some((type) => type.startsWith(versioned)) ? range : range.replace(VERSION, '');
   });
   const type = new Negotiator({ headers: { accept: accept.join() } }).mediaType(types);
-  return offers.find(({ mediaType }) => mediaType === type) ?? NONE;
+  const offer = offers.find(({ mediaType }) => mediaType === type);
+  if (offer !== undefined) return offer;
+  throw new HttpError(406, { detail: 'Could not satisfy the request Accept header.' });
 }
 
 export type Coding = 'zstd' | 'br' | 'gzip';
