@@ -148,12 +148,14 @@ test('nothing is begun for a connection that was closed', async () => {
   await until('one is begun', () => gated.begun.length === 1);
   socket.resetAndDestroy();
   gated.begun[0]!.response.end('x'.repeat(100_000));
+  const { stackTraceLimit } = Error;
   await until('the close is seen', () => serverSide?.destroyed);
   const { length } = gated.begun;
   for (const { response } of gated.begun) response.end();
   for (let i = 0; i < 10; i++) await turn();
   assert.is(gated.begun.length, length);
   assert.ok(length <= 2, `${length} of 600`);
+  assert.is(Error.stackTraceLimit, stackTraceLimit);
 });
 
 test('requests that arrive while others wait are read later, and all are answered', async () => {
