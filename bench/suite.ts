@@ -5,6 +5,7 @@ import { goalsTable } from './report/goals.js';
 import { type Parts, type Report, reportTables, reportText } from './report/report.js';
 import {
   describeRun,
+  ENDING_SIGNALS,
   names,
   plainCommand,
   positiveNumber,
@@ -79,12 +80,14 @@ const command = plainCommand('suite', 'Runs the benches and writes a report: JSO
 async function main(): Promise<void> {
   const options = command.parse().opts<Options>();
   const { smoke, large, only, minutes = large ? LARGE_MINUTES : MINUTES } = options;
+  const unknown = only?.filter((name) => STEPS.every(({ part }) => part !== name)) ?? [];
+  if (unknown.length > 0) throw new Error(`--only ${only}: there is no part ${unknown[0]}`);
   const steps = STEPS.filter(({ part, seconds }) =>
     only === undefined ? seconds > 0 || large : only.includes(part),
   );
   const ending = new AbortController();
   // a terminal signals the whole process group, a `kill` this process alone
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ENDING_SIGNALS) {
     process.once(signal, () => ending.abort(`ended by ${signal}`));
   }
   const timer = setTimeout(() => ending.abort(`${minutes} minutes are over`), minutes * 60_000);
@@ -111,7 +114,8 @@ async function main(): Promise<void> {
     say(`\n${ending.signal.reason ?? 'failed'}: without ${missing.join(', ')}`);
     process.exitCode = 1;
   }
-  if (!smoke && missing.length < steps.length) writeReport(options.out, report);
+  const isWhole = only === undefined && missing.length === 0;
+  if (!smoke && missing.length < steps.length) writeReport(options.out, report, isWhole);
   if (smoke && missing.length === 0) checkSmoke(report);
 }
 
@@ -131,9 +135,10 @@ async function runScript(
   return code === 0;
 }
 
-function writeReport(folder: string, report: Report): void {
+/** A report of some parts has the time in its name: it replaces no whole one. */
+function writeReport(folder: string, report: Report, isWhole: boolean): void {
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, report.date.slice(0, 10));
+  const path = join(folder, report.date.slice(0, isWhole ? 10 : 16).replace(':', ''));
   const goals = goalsTable(report.parts);
   writeFileSync(`${path}.json`, `${JSON.stringify(report)}\n`);
   const text = reportText(report, [goals, ...reportTables(report)]);

@@ -1,10 +1,9 @@
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type Latencies, PERCENTILES } from '../support/histogram.js';
 import { cpuSeconds, treeCpuSeconds } from '../support/proc.js';
-import { temporaryFolder } from '../support/service.js';
+import { dieTogether, temporaryFolder } from '../support/service.js';
 import { closedLoop } from './closed.js';
 import { type Load, makeRound, type Round } from './types.js';
 
@@ -94,7 +93,7 @@ async function wrkLoop(load: Load): Promise<Round> {
     const post = load.postTo === undefined ? [] : [load.postTo];
     return [...head, '-s', script, load.base, '--', paths, String(from), ...post];
   };
-  if (load.warmupSeconds > 0) await promisify(execFile)('wrk', args(load.warmupSeconds, begin));
+  if (load.warmupSeconds > 0) await measure(args(load.warmupSeconds, begin), load.pid);
   // half a step on, away from the paths of the warm-up
   return measure(args(load.seconds, begin + 2500), load.pid);
 }
@@ -111,10 +110,7 @@ async function measure(args: readonly string[], pid: Load['pid']): Promise<Round
   const look = setInterval(() => {
     used = cpuSeconds(child.pid!) ?? used;
   }, 50);
-  await new Promise<void>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', () => resolve());
-  });
+  await dieTogether(child);
   clearInterval(look);
   const serverEnd = server === undefined ? undefined : treeCpuSeconds(pid!);
   const found = /^RESULT (.+)$/m.exec(output)?.[1];

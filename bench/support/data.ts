@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { generateSnapshot } from '../../src/cli/generate.js';
 import { FORMAT_VERSION } from '../../src/formats/native/format.js';
@@ -32,9 +32,12 @@ export async function cached(
 ): Promise<string> {
   mkdirSync(CACHE, { recursive: true });
   const path = join(CACHE, name);
-  if (!existsSync(path) || statSync(path).size === 0) {
+  if (!existsSync(path)) {
     say(`making ${name}, kept in bench/.cache`);
-    await make(path);
+    // with the same ending: an interrupted run leaves no file of that name
+    const draft = join(CACHE, `draft-${name}`);
+    await make(draft);
+    renameSync(draft, path);
   }
   return path;
 }

@@ -107,6 +107,9 @@ export function names(text: string): string[] {
   return text.split(',').map((name) => name.trim());
 }
 
+/** A terminal that is closed sends the last one. */
+export const ENDING_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
  * Runs a script if it is the one that was started: reads its command line, over which `smoke` goes
  * in a smoke run, prints the tables of the results, and writes them where --json says. Whatever is
@@ -123,8 +126,7 @@ export async function runBench<Options extends BenchOptions, Results>(
 ): Promise<void> {
   await runMain(meta, async () => {
     // handlers of `exit` end children and remove temporary folders
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => process.exit(1));
+    for (const signal of ENDING_SIGNALS) process.once(signal, () => process.exit(1));
     // the heap for young objects that V8 grows to takes a generator 4 ms a collection, 1 MB a tenth
     setFlagsFromString('--semi-space-growth-factor=1');
     const given = command.parse().opts<Options>();

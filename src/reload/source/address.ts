@@ -4,7 +4,7 @@ import { unescape as decode } from 'node:querystring';
 import { pipeline } from 'node:stream/promises';
 import { isBucket } from '../../formats/bucket.js';
 import { CHECKSUM_SUFFIX, type Progress } from '../../formats/snapshot.js';
-import { marksOf, removeLeftovers, temporaryIn } from '../../formats/system-files.js';
+import { marksOf, removeLeftovers, temporaryIn, unwritable } from '../../formats/system-files.js';
 import { InputError } from '../../model/quote.js';
 import { type LocalOptions, statIfAny } from './local.js';
 import { Changed, type RemoteFile, type Source, type Store, startOf } from './source.js';
@@ -19,6 +19,7 @@ interface AddressOptions extends Pick<LocalOptions, 'companion' | 'mode' | 'poll
 }
 
 const IDLE_MS = 30_000;
+const FILE_CALLS: ReadonlySet<string | undefined> = new Set(['open', 'write']);
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
@@ -30,7 +31,9 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
   const store: Store = isBucket(address)
     ? await (await import('./bucket-store.js')).bucketStore(address)
     : webStore(address);
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error) => {
+    throw unwritable(folder, folder, error);
+  });
   removeLeftovers(folder);
 
   return {
@@ -60,8 +63,11 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         return { path, checksum, state, close };
       } catch (error) {
         await close();
+        // what reads from the network fails at other calls
+        const isOfFile = FILE_CALLS.has((error as NodeJS.ErrnoException).syscall);
+        const told = isOfFile ? unwritable(folder, folder, error) : error;
         // what a server refuses now it may give later, unlike what is wrong in a file
-        throw error instanceof InputError ? new Error(error.message) : error;
+        throw told instanceof InputError ? new Error(told.message) : told;
       }
     },
     watch(onChange) {
