@@ -36,20 +36,22 @@ export function createOpener(
     const hit = map.queryRenderedFeatures(area, { layers: [...OPENABLE] });
     const points = distinct(hit.filter(({ layer }) => layer.id !== 'clusters'));
     const cluster = hit.find(({ layer }) => layer.id === 'clusters');
-    const isDeepest = map.getZoom() > MAX_ZOOM - 0.1;
+    // below it tiles are those of the zoom before, with larger cells
+    const isDeepest = map.getZoom() > MAX_ZOOM - 1e-6;
     if (points.length > 0 || (cluster !== undefined && isDeepest)) {
       const content = document.createElement('div');
       content.className = 'map-popup';
       for (const point of points.slice(0, MOST)) content.append(entry(point, facts));
       if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
+      if (cluster !== undefined) {
+        content.append(isDeepest ? linkTo(cluster) : button(cluster, () => goTo(cluster, popup)));
+      }
+      // the first link or button gets the focus: all must be there
       popup
         .setLngLat(placeOf(points[0] ?? cluster!))
         .setDOMContent(content)
         .addTo(map);
-      if (cluster !== undefined) {
-        content.append(isDeepest ? linkTo(cluster) : button(cluster, () => goTo(cluster, popup)));
-      }
       popup.getElement().addEventListener('keydown', ({ key }) => {
         if (key === 'Escape') popup.remove();
       });

@@ -51,12 +51,15 @@ export function addTools({ map, bar, apply, open }: Workplace): void {
   canvas.addEventListener('blur', () => {
     if (drawing.name === undefined) drawing.say('');
   });
-  canvas.addEventListener('keydown', ({ key }) => {
+  canvas.addEventListener('keydown', (event) => {
+    const { key } = event;
     const { clientWidth, clientHeight } = map.getContainer();
     const [x, y] = [clientWidth / 2, clientHeight / 2];
     if (key === 'Escape') drawing.choose(undefined);
-    else if (key !== 'Enter') return;
-    else if (drawing.name === undefined) open(x, y);
+    if (key !== 'Enter') return;
+    // or the key would go on to press what has the focus by then, in the popup
+    event.preventDefault();
+    if (drawing.name === undefined) open(x, y);
     else drawing.add({ x, y });
   });
 }
@@ -159,9 +162,19 @@ class Drawing {
 
   #press(event: PointerEvent): void {
     this.isPointing = this.name !== undefined;
-    if (this.name === undefined || event.button !== 0) return;
+    if (!event.isPrimary) this.#dropPress();
+    else if (this.name !== undefined && event.button === 0) this.#begin(event);
+  }
+
+  #begin(event: PointerEvent): void {
     this.#pressed = this.#pixelOf(event);
     if (this.name !== 'polygon') this.add(this.#pressed);
+  }
+
+  /** A second finger zooms: what the first one pressed was no place. */
+  #dropPress(): void {
+    if (this.#pressed !== undefined && this.name !== 'polygon') this.#places.pop();
+    this.#pressed = undefined;
   }
 
   #release(pixel: Pixel): void {

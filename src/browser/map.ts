@@ -14,6 +14,8 @@ const LEAST_ZOOM = -2;
 const SPACING_MS = 1_000;
 /** Milliseconds before a refused stream is asked for again. */
 const RETRY_MS = 30_000;
+/** Milliseconds before a refused tile is asked for again. */
+const TILES_RETRY_MS = 5_000;
 /** Key of {@link View} in the storage of the tab. */
 const MEMORY = 'waypost-map';
 
@@ -45,7 +47,10 @@ async function makeMap(place: HTMLElement): Promise<void> {
   const [library, style, [answer, sequence]] = await Promise.all([
     import(neighbour('maplibre-gl.mjs')) as Promise<Library>,
     fetch(neighbour('map-style.json')).then((response) => response.json() as Promise<Drawn>),
-    fetch(points!).then(async (response) => [await response.json(), sequenceOf(response)] as const),
+    fetch(points!).then(async (response) => {
+      if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+      return [await response.json(), sequenceOf(response)] as const;
+    }),
   ]);
   const records = (answer as { features?: PageFeature[] }).features ?? [];
   const form = document.querySelector<HTMLFormElement>('#filters');
@@ -82,6 +87,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;
   });
+  retryTiles(map, bar);
   // a wide screen shows the world once
   const fitWorld = (): void => {
     const pixels = Math.max(canvas.clientWidth, canvas.clientHeight);
@@ -121,6 +127,20 @@ async function makeMap(place: HTMLElement): Promise<void> {
     });
   });
   map.on('idle', () => keepView(map, texts));
+}
+
+/** Says where tiles of matches are missing, and asks for them again: the library does not. */
+function retryTiles(map: MapLibre, bar: HTMLElement): void {
+  const status = document.createElement('output');
+  bar.append(status);
+  map.on('error', (event) => {
+    if (!('tile' in event) || status.textContent !== '') return;
+    status.textContent = 'Some of the map could not be loaded, and is asked for again.';
+    window.setTimeout(() => {
+      status.textContent = '';
+      map.refreshTiles('matches');
+    }, TILES_RETRY_MS);
+  });
 }
 
 /** Up to which sequence an answer has the accepted points: the last part of its state's name. */

@@ -1,17 +1,20 @@
 /** What makes the pages more convenient; without this script everything works, too. */
 
+/** Of its own fields: parameters that a form only keeps are hidden, and have no id. */
 function leaveOutEmptyFields(form: HTMLFormElement): void {
+  const fields = [...form.querySelectorAll<HTMLInputElement>('[id][name], [data-time]')];
   form.addEventListener('formdata', ({ formData }) => {
-    for (const [name, value] of [...formData]) if (value === '') formData.delete(name);
+    for (const { name, value } of fields) if (value === '') formData.delete(name);
   });
 }
 
 /** Puts pickers of date and time in place of a field, which sends them with the local offset. */
 function offerPickers(field: HTMLInputElement): void {
   const at = new Date(field.value);
-  // what names no offset, or is no time, stays as it was written
-  if (field.value !== '' && !(HAS_OFFSET.test(field.value) && Number.isFinite(at.getTime())))
-    return;
+  const isTime = HAS_OFFSET.test(field.value) && Number.isFinite(at.getTime());
+  const isShown = isTime && field.ariaInvalid !== 'true' && /^\d{4}-/.test(localText(at));
+  // what names no offset, is wrong or has a year that no picker shows stays as it was written
+  if (field.value !== '' && !isShown) return;
   const [date, time] = [document.createElement('input'), document.createElement('input')];
   date.type = 'date';
   time.type = 'time';
@@ -47,7 +50,7 @@ function offerPickers(field: HTMLInputElement): void {
 
 /** Until a date alone means until its end. */
 const END_OF_DAY = '23:59:59.999999';
-const SECONDS = /[T ]\d\d:\d\d(:[\d.]+)/;
+const SECONDS = /[T ]\d\d:\d\d(:[\d.]+)/i;
 const HAS_OFFSET = /[T ]\d\d:\d\d.*(?:Z|[+-]\d\d(?::?\d\d)?)$/i;
 
 /** An instant on the clocks of this browser, with the offset that they have then. */

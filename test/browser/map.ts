@@ -6,7 +6,7 @@ import { textOf } from '../../src/browser/shapes.js';
 import { countOf, jsonPost, LIST } from '../support/client.js';
 import { metricsOf } from '../support/operating.js';
 import { until } from '../support/wait.js';
-import { drawn, FEW, pageTest, withoutMap } from './shared.js';
+import { drawn, FEW, HOSTILE, pageTest, withoutMap } from './shared.js';
 
 const CANVAS = '#map canvas';
 /** Width of the world at zoom 0, in pixels. */
@@ -136,6 +136,41 @@ pageTest('Enter on the map opens the point in its middle', async (page) => {
   await popup.getByRole('link', { name: `Point ${id}` }).click();
   await page.waitForURL(`**${LIST}${id}/`, { waitUntil: 'commit' });
   assert.ok(matches! > 100);
+});
+
+pageTest('Enter goes to points of one place, and opens their list', async (page) => {
+  await page.goto(`${LIST}?page_size=1`);
+  await drawn(page);
+  const view = { center: [-120.25, -45.5], zoom: 16, shapes: '  ' };
+  await page.evaluate(`sessionStorage.setItem('waypost-map', '${JSON.stringify(view)}')`);
+  await page.reload();
+  await drawn(page);
+  await page.locator(CANVAS).focus();
+  for (const zoom of [18, 20]) {
+    await page.keyboard.press('Enter');
+    await until(`zoom ${zoom}`, async () => (await viewOf(page)).zoom === zoom);
+    await drawn(page);
+  }
+  const { center } = await viewOf(page);
+  assert.ok(Math.abs(center[1] + 45.5) < 1e-6, `${center}`);
+  await page.keyboard.press('Enter');
+  await page.getByRole('link', { name: `${HOSTILE.length} points around here` }).waitFor();
+  // the link has the focus
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/coordinates=-45\.5/);
+  await page.getByRole('heading', { name: matchesOf(HOSTILE.length) }).waitFor();
+});
+
+pageTest('a map says that tiles were refused, and asks for them again', async (page, service) => {
+  const refused = '**/tiles/**';
+  await page.route(refused, (route) => route.fulfill({ status: 503 }));
+  await page.goto(`${FEW}&bbox=20,55,30,65`);
+  const told = page.getByText('Some of the map could not be loaded');
+  await told.waitFor();
+  await page.unroute(refused);
+  await told.waitFor({ state: 'hidden' });
+  const count = await countOf(service, 'bbox=20,55,30,65');
+  await until('all are there', async () => (await summary(page))[0] === count);
 });
 
 pageTest('a posted point appears on the map without a reload', async (page, service) => {
