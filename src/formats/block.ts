@@ -88,20 +88,16 @@ export function columnsOf(point: Point): PointColumns {
 
 const BLOCK_BYTES = 16 * 1024 * 1024;
 
-/** Allocations cause garbage collections, used or not: a small file gets little memory. */
-const FIRST = { points: 2_048, bytes: 512 * 1024 } as const;
-
 export class BlockBuilder {
   readonly #full: PointBlock[] = [];
-  #columns = allocateColumns(FIRST.points);
-  #records = Buffer.allocUnsafeSlow(FIRST.bytes);
+  readonly #columns = allocateColumns(MAX_BLOCK_POINTS);
+  readonly #records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #count = 0;
   #size = 0;
 
   add(point: PointColumns): void {
     const { length } = point.record;
     if (this.#count === MAX_BLOCK_POINTS || this.#size + length > BLOCK_BYTES) this.#end();
-    if (this.#count === FIRST.points || this.#size + length > FIRST.bytes) this.#grow();
     point.record.storeAt(this.#records, this.#size);
     const columns = this.#columns;
     const i = this.#count++;
@@ -122,15 +118,6 @@ export class BlockBuilder {
   take(): PointBlock[] {
     if (this.#count > 0) this.#end();
     return this.#full.splice(0);
-  }
-
-  #grow(): void {
-    if (this.#records.length === BLOCK_BYTES) return;
-    const [columns, records] = [this.#columns, this.#records];
-    this.#columns = allocateColumns(MAX_BLOCK_POINTS);
-    for (const name of COLUMN_NAMES) this.#columns[name].set(columns[name]);
-    this.#records = Buffer.allocUnsafeSlow(BLOCK_BYTES);
-    this.#records.set(records);
   }
 
   #end(): void {
