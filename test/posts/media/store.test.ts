@@ -4,7 +4,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { pino } from 'pino';
 import { incomingOf, MediaUnavailable } from '../../../src/posts/media/folder.js';
 import type { CheckedImage, Media } from '../../../src/posts/media/media.js';
-import { createUploads, MAX_OPEN_UPLOADS, type Upload } from '../../../src/posts/media/upload.js';
+import { createUploads } from '../../../src/posts/media/upload.js';
 import { JPEG, makeMediaFolder, PNG } from '../../support/images.js';
 import { assert, failure, makeFolder, test } from '../../support/uvu.js';
 
@@ -74,12 +74,6 @@ test('a folder that cannot be written fails as unavailable, and nothing is left'
   assert.is(late.message, 'images cannot be stored (ENOTDIR)');
 });
 
-test('the folder of what comes in is made again where somebody removed it', async () => {
-  rmSync(join(folder, '.incoming'), { recursive: true });
-  const { file } = await checked();
-  assert.ok(files().includes(`.incoming/${file}`));
-});
-
 test('an upload that breaks off leaves nothing and fails as its stream did', async () => {
   const broken = new Readable({ read() {} });
   broken.push(JPEG);
@@ -87,43 +81,6 @@ test('an upload that breaks off leaves nothing and fails as its stream did', asy
   const error = await failure(createUploads(incoming, 1, logger).receive(broken, 'x.jpg', 'a'));
   assert.is(error.message, 'the client left');
   assert.equal(files(), ['.incoming', 'map_data_points']);
-});
-
-/** Begins as many uploads as may come in at a time, all of one address. */
-function beginAll() {
-  const uploads = createUploads(incoming, 1, logger);
-  const streams = Array.from({ length: MAX_OPEN_UPLOADS }, () => new Readable({ read() {} }));
-  const slow = streams.map((stream) => uploads.receive(stream, 'x.jpg', 'a').catch(String));
-  /** Ends those from `first` on, and discards them. */
-  async function end(first = 0): Promise<void> {
-    for (const stream of streams) stream.push(null);
-    for (const upload of await Promise.all(slow.slice(first))) {
-      await uploads.discard(upload as Upload);
-    }
-    assert.equal(files(), ['.incoming', 'map_data_points']);
-  }
-  return { uploads, slow, end };
-}
-
-test('an address that has all uploads to itself gives them up to others, one by one', async () => {
-  const { uploads, slow, end } = beginAll();
-  const honest = Array.from({ length: 3 }, () => {
-    return uploads.receive(Readable.from([JPEG]), 'x.jpg', 'b');
-  });
-  for (const upload of await Promise.all(honest)) await uploads.discard(upload);
-  for (const one of slow.slice(0, 3)) {
-    assert.is(await one, 'MediaUnavailable: too many images are coming in');
-  }
-  await end(3);
-});
-
-test('more uploads than may come in at a time are turned away', async () => {
-  const { uploads, end } = beginAll();
-  const further = new Readable({ read() {} });
-  assert.instance(await failure(uploads.receive(further, 'x.jpg', 'a')), MediaUnavailable);
-  assert.ok(further.destroyed);
-  await end();
-  await uploads.discard(await uploads.receive(Readable.from([JPEG]), 'x.jpg', 'a'));
 });
 
 const ownIncoming = join(makeFolder(), '.incoming');
