@@ -16,17 +16,7 @@ function key(target: string, hash = 5): AnswerKey {
   return { origin: 'http://a', target, accept: undefined, coding: undefined, hash };
 }
 
-test('an answer is cached when it is asked for a second time', () => {
-  const cache = new AnswerCache(100_000);
-  assert.not(cache.wants(key('/a')));
-  assert.ok(cache.wants(key('/a')));
-  assert.is(cache.get('one', key('/a')), undefined);
-  const made = answer(10);
-  cache.keep('one', key('/a'), made);
-  assert.is(cache.get('one', key('/a')), made);
-  assert.is(cache.get('one', key('/a', 6)), undefined);
-});
-
+// accepted.test.ts covers what a state and a second request mean
 test('answers that would soon be evicted are not cached, until time has passed', () => {
   let time = 0;
   const cache = new AnswerCache(100_000, () => time);
@@ -77,16 +67,6 @@ test('the hash depends on all of a key', () => {
     }
   }
   assert.is(hashes.size, 27);
-});
-
-test('another state empties the cache, and popular answers are cached again at once', () => {
-  const cache = new AnswerCache(100_000);
-  cache.get('one', key('/a'));
-  cache.wants(key('/a'));
-  cache.keep('one', key('/a'), answer(10));
-  assert.is(cache.get('two', key('/a')), undefined);
-  assert.ok(cache.wants(key('/a')));
-  assert.is(cache.get('one', key('/a')), undefined);
 });
 
 test('an answer of a state that is not served any more is not cached', () => {
