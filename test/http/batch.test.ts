@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { SlowLane } from '../../src/http/answer/question.js';
 import { tookTooLong } from '../../src/http/request/http-error.js';
 import { parseQueryString } from '../../src/http/request/query-string.js';
@@ -236,12 +237,7 @@ test('a client that reads slowly holds little, and what it reads is right', asyn
     return now > 0 && now === before;
   });
   assert.ok(watched < most, `${watched} answers of ${line!.length} bytes, ${most} at most`);
-  let text = '';
-  slow.setEncoding('utf8').on('data', (chunk) => {
-    text += chunk;
-  });
-  await once(slow, 'end');
-  assert.ok(text === `${line}\n`.repeat(count));
+  assert.ok((await text(slow)) === `${line}\n`.repeat(count));
   assert.is(app.bodies.taken, 0);
 });
 

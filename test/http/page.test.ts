@@ -161,10 +161,7 @@ test('a page of items is as long as fits, and the next one begins behind it', as
   for (const limit of [1_000, 7]) {
     const found = await allItems(large, `/ogc/collections/points/items?limit=${limit}`);
     const ids = found.map(({ id }) => id);
-    assert.equal(
-      ids,
-      Array.from({ length: 2 * LARGE }, (_, i) => i + 1),
-    );
+    assert.equal(ids, [...Array(2 * LARGE + 1).keys()].slice(1));
   }
 });
 

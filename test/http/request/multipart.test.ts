@@ -193,78 +193,64 @@ test('the upload of a client that leaves is removed', async () => {
   }
 });
 
-test('a connection that closes before its body is read is a broken body', async () => {
-  let told: unknown;
-  const server = createServer((request) => {
-    // as for a request that waited for earlier ones
-    setImmediate(() => {
-      request.socket.destroy();
-      receiveBody(request, room, 'a').catch(({ body }: HttpError) => {
-        told = body;
-      });
-    });
+/** What `read` makes of a request of these bytes, or the error that it ends in. */
+async function outcomeOf<Read>(
+  bytes: string | Buffer,
+  read: (request: IncomingMessage) => Promise<Read>,
+): Promise<Partial<Read & HttpError>> {
+  let outcome: Promise<Read> | undefined;
+  const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, (request) => {
+    outcome = read(request.on('error', () => {})).catch((error) => error);
   });
-  const { socket } = dial(await listen(server));
-  socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n[');
-  await until('it is refused', () => told !== undefined);
-  assert.equal(told, { detail: 'The body broke off.' });
+  dial(await listen(server)).socket.write(bytes);
+  await until('it is there', () => outcome !== undefined);
+  return (await outcome) as Read & HttpError;
+}
+
+const BROKEN_OFF = { detail: 'The body broke off.' };
+
+test('a connection that closes before its body is read is a broken body', async () => {
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n[';
+  const { body } = await outcomeOf(head, async (request) => {
+    // as for a request that waited for earlier ones
+    await new Promise(setImmediate);
+    request.socket.destroy();
+    return receiveBody(request, room, 'a');
+  });
+  assert.equal(body, BROKEN_OFF);
 });
 
 test('a form that arrived whole is a broken body when its client leaves before all is read', async () => {
-  const parts = [part('lat', '1'), part('image', Buffer.alloc(100_000), 'x.jpg')];
-  const body = formOf(parts);
+  const form = formOf([part('lat', '1'), part('image', Buffer.alloc(100_000), 'x.jpg')]);
   // takes nothing, as on a disk that stands still
   const receive: Uploads['receive'] = (stream) => once(stream, 'end') as Promise<never>;
   const place = { uploads: { ...uploads, receive }, room, address: 'a' };
-  const reading: [string, (request: IncomingMessage) => Promise<unknown>][] = [
-    [
-      'before',
-      (request) =>
-        until('it has closed', () => request.closed).then(() => readMultipart(request, place)),
-    ],
-    ['meanwhile', (request) => readMultipart(request, place)],
-  ];
-  for (const [when, read] of reading) {
-    let told: unknown;
-    const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, async (request) => {
-      request.on('error', () => {});
-      read(request).catch((error: HttpError) => {
-        told = error.body;
-      });
-      await until('it is there', () => request.complete);
-      assert.not(request.readableEnded, when);
+  const sent = Buffer.concat([Buffer.from(headOf(form.length)), form]);
+  for (const isLate of [true, false]) {
+    const { body } = await outcomeOf(sent, async (request) => {
+      const closed = isLate ? until('it has closed', () => request.closed) : undefined;
+      const read = closed?.then(() => readMultipart(request, place));
+      const reading = read ?? readMultipart(request, place);
+      await until('it is whole', () => request.complete);
+      assert.not(request.readableEnded);
       request.socket.destroy();
+      return reading;
     });
-    dial(await listen(server)).socket.write(
-      Buffer.concat([Buffer.from(headOf(body.length)), body]),
-    );
-    await until(`it is refused, ${when}`, () => told !== undefined);
-    assert.equal(told, { detail: 'The body broke off.' });
+    assert.equal(body, BROKEN_OFF, `late: ${isLate}`);
   }
 });
 
 test('a body that arrived before it is read is complete, within the usual bound', async () => {
-  let told: unknown;
-  const server = createServer({ highWaterMark: 2 * MAX_BODY_BYTES }, (request) => {
-    until('it is there', () => request.complete)
-      .then(() => receiveBody(request, room, 'a'))
-      .then(
-        ({ length }) => (told = length),
-        ({ status }: HttpError) => (told = status),
-      );
-  });
-  const port = await listen(server);
-  for (const [length, expected] of [
-    [MAX_BODY_BYTES, MAX_BODY_BYTES],
-    [MAX_BODY_BYTES + 1, 413],
-  ] as const) {
-    told = undefined;
-    const { socket } = dial(port);
-    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`);
-    // in several pieces
-    socket.write(Buffer.alloc(length));
-    await until('something becomes of it', () => told !== undefined);
-    assert.is(told, expected);
+  for (const length of [MAX_BODY_BYTES, MAX_BODY_BYTES + 1]) {
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${length}\r\n\r\n`;
+    // more than a piece
+    const sent = Buffer.concat([Buffer.from(head), Buffer.alloc(length)]);
+    const found = await outcomeOf(sent, async (request) => {
+      await until('it is whole', () => request.complete);
+      return receiveBody(request, room, 'a');
+    });
+    if (length > MAX_BODY_BYTES) assert.is(found.status, 413);
+    else assert.is(found.length, length);
   }
 });
 
