@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomically } from '../../src/formats/system-files.js';
-import { assert, failure, makeFolder, refusal, test } from '../support/uvu.js';
+import { assert, makeFolder, refusal, test } from '../support/uvu.js';
 
 const NOBODY = 65_534;
 
@@ -83,21 +83,6 @@ test('what a killed process has left is removed once nothing was written to it f
   fs.utimesSync(join(folder, '.waypost-00.tmp'), now, 0);
   await writeAtomically(join(folder, 'ours'), () => {});
   assert.equal(fs.readdirSync(folder).sort(), [...kept, '.waypost-00.tmp', 'ours'].sort());
-});
-
-test('when writing fails or is aborted the old file stays, and nothing else does', async () => {
-  const reason = new Error('no more points');
-  const abort = new AbortController();
-  const fail = (fd: number): void => {
-    fs.writeSync(fd, 'half');
-    throw reason;
-  };
-  for (const write of [fail, () => abort.abort(reason)]) {
-    const { folder, path } = withFile();
-    assert.is(await failure(writeAtomically(path, write, abort.signal)), reason);
-    assert.is(contentOf(path), 'old');
-    assert.equal(fs.readdirSync(folder), ['file']);
-  }
 });
 
 test('two at once leave one whole file', async () => {

@@ -1,5 +1,5 @@
 import { Random } from '../../../src/cli/generate/random.js';
-import { bitOf, listMarked, markRows, markRun } from '../../../src/query/common/marks.js';
+import { bitOf, listMarked, markRows } from '../../../src/query/common/marks.js';
 import { type Bounds, markWithin } from '../../../src/query/common/matches.js';
 import { costInRuns, Runs } from '../../../src/query/common/runs.js';
 import { assert, test } from '../../support/uvu.js';
@@ -42,25 +42,6 @@ function marked(bits: Int32Array): number[] {
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from }, (_, i) => from + i);
 }
-
-test('a run of any ends is marked, and nothing beside it', () => {
-  for (let from = 0; from < 100; from += 3) {
-    for (let to = from + 1; to <= 200; to++) {
-      const bits = new Int32Array(ROWS / 32);
-      markRun(bits, from, to);
-      assert.equal(marked(bits), range(from, to), `${from} to ${to}`);
-    }
-  }
-});
-
-test('runs and rows add to what is marked', () => {
-  const bits = new Int32Array(ROWS / 32);
-  markRun(bits, 30, 34);
-  markRun(bits, 34, 35);
-  markRun(bits, 63, 64);
-  markRows(bits, Int32Array.of(9, 1, 31, 99), 1, 3);
-  assert.equal(marked(bits), [1, 30, 31, 32, 33, 34, 63]);
-});
 
 test('marked rows are listed between any two rows', () => {
   const bits = new Int32Array(ROWS / 32);
