@@ -33,48 +33,37 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
         'record a line',
     );
   }
-  const bar = startProgress('Generating', options, countPoints);
   const started = performance.now();
+  const bytes = await writeOutput(out, options, (output) => write(output, options));
+  const seconds = (performance.now() - started) / 1000;
+  const written = `${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`;
+  tell([`${out}: ${written}`], out, options);
+}
+
+/**
+ * All points, in order. Making and writing them is synchronous: signals need a turn of the event
+ * loop before each batch. Throws the reason of the signal.
+ */
+async function* batches(options: GenerateOptions): AsyncGenerator<Point[], void, undefined> {
+  const { points, seed } = options;
+  const point = inventPoints(seed, points);
+  const bar = startProgress('Generating', options, countPoints);
   try {
-    const made = batches(options, (done) => bar.update(done, points));
-    const bytes = await writeOutput(out, options, (output) => write(output, made, options));
-    bar.stop();
-    const seconds = (performance.now() - started) / 1000;
-    const written = `${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`;
-    tell([`${out}: ${written}`], out, options);
+    for (let from = 0; from < points; from += BATCH_POINTS) {
+      await turn();
+      const length = Math.min(BATCH_POINTS, points - from);
+      bar.update(from + length, points);
+      yield Array.from({ length }, (_, i) => point(from + i));
+    }
   } finally {
     bar.stop();
   }
 }
 
-/**
- * All points, in order; `onProgress` hears how many come, and may throw. Making and writing them is
- * synchronous: signals need a turn of the event loop before each batch.
- */
-async function* batches(
-  { points, seed }: GenerateOptions,
-  onProgress: (points: number) => void,
-): AsyncGenerator<Point[], void, undefined> {
-  const point = inventPoints(seed, points);
-  for (let done = 0; done < points; ) {
-    await turn();
-    const from = done;
-    done = Math.min(done + BATCH_POINTS, points);
-    onProgress(done);
-    yield Array.from({ length: done - from }, (_, i) => point(from + i));
-  }
-}
-
-type Batches = AsyncIterable<readonly Point[]>;
-
 /** Returns how many bytes were written. */
-async function writeNative(
-  output: Output,
-  batches: Batches,
-  options: GenerateOptions,
-): Promise<number> {
+async function writeNative(output: Output, options: GenerateOptions): Promise<number> {
   const builder = new BlockBuilder();
-  for await (const batch of batches) {
+  for await (const batch of batches(options)) {
     for (const point of batch) builder.add(columnsOf(point));
   }
   const { points, seed } = options;
@@ -86,9 +75,9 @@ async function writeNative(
   return (await writeSorted(output, labels, builder.take(), [], options)).bytes;
 }
 
-async function writeLines({ put }: Output, batches: Batches): Promise<number> {
+async function writeLines({ put }: Output, options: GenerateOptions): Promise<number> {
   let bytes = 0;
-  for await (const batch of batches) {
+  for await (const batch of batches(options)) {
     const lines = Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
     await put(lines);
     bytes += lines.length;
