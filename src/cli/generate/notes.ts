@@ -79,22 +79,17 @@ export function comment(random: Random, country: string): string {
   const voice = WORDS.voices[random.weighted(LANGUAGES.get(country) ?? ELSEWHERE)]!;
   const kind = random.next();
   // a few people write pages
-  const sentences = kind < 0.004 ? 8 + random.int(24) : 1;
-  let text = sentence(random, voice);
-  for (let more = 1; more < sentences; more++) text += voice.space + sentence(random, voice);
-  if (random.chance(0.45)) text += voice.space + random.pick(voice.close);
-  if (kind > 0.94) text += ` ${random.pick(WORDS.emoji)}`;
-  else if (kind > 0.9) return filled(random.pick(WORDS.odd), { text });
-  return text;
+  const length = kind < 0.004 ? 8 + random.int(24) : 1;
+  const sentences = Array.from({ length }, () => sentence(random, voice));
+  if (random.chance(0.45)) sentences.push(random.pick(voice.close));
+  const text = sentences.join(voice.space);
+  if (kind > 0.94) return `${text} ${random.pick(WORDS.emoji)}`;
+  return kind > 0.9 ? random.pick(WORDS.odd).replace('{text}', text) : text;
 }
 
 function sentence(random: Random, { sentence, what, where }: Voice): string {
-  return filled(sentence, { what: random.pick(what), where: random.pick(where) });
-}
-
-/** The template with these texts in place of their names in braces. */
-function filled(template: string, texts: Readonly<Record<string, string>>): string {
-  return template.replace(/\{(\w+)\}/g, (_, name: string) => texts[name]!);
+  // no word has a `$`, which `replace` would expand
+  return sentence.replace('{what}', random.pick(what)).replace('{where}', random.pick(where));
 }
 
 /** Phrases of one language: any `what` goes with any `where` and `close`. */
