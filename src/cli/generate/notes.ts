@@ -1,6 +1,6 @@
 import type { Point } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
-import { createdAt, helsinkiTime, modifiedAt, place, START_OF_2023, UNIT } from './places.js';
+import { createdAt, modifiedAt, place, START_OF_2023, UNIT } from './places.js';
 import { cumulative, permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
@@ -17,27 +17,24 @@ export function inventPoints(seed: number, count: number): (index: number) => Po
   const random = new Random(seed, 'point');
   return (index) => {
     random.restart(index);
-    return inventPoint(random, idOf(index) + 1);
-  };
-}
-
-function inventPoint(random: Random, id: number): Point {
-  const { lat, lon, country } = place(random);
-  const created = createdAt(random);
-  const modified = modifiedAt(random, created);
-  const createdText = helsinkiTime(created);
-  return {
-    id,
-    status: created >= START_OF_2023 && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
-    comment: comment(random, country),
-    image: random.chance(0.17) ? image(random, id) : undefined,
-    lat: (lat / UNIT).toFixed(8),
-    lon: (lon / UNIT).toFixed(8),
-    isProcessed: random.chance(0.35),
-    createdBy: random.chance(0.3) ? user(random) : undefined,
-    tags: random.chance(0.66) ? tags(random) : undefined,
-    createdAt: createdText,
-    modifiedAt: modified === created ? createdText : helsinkiTime(modified),
+    const id = idOf(index) + 1;
+    const { lat, lon, country } = place(random);
+    const created = createdAt(random);
+    const modified = modifiedAt(random, created);
+    const isRecent = created.micros >= START_OF_2023;
+    return {
+      id,
+      status: isRecent && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
+      comment: comment(random, country),
+      image: random.chance(0.17) ? image(random, id) : undefined,
+      lat: (lat / UNIT).toFixed(8),
+      lon: (lon / UNIT).toFixed(8),
+      isProcessed: random.chance(0.35),
+      createdBy: random.chance(0.3) ? user(random) : undefined,
+      tags: random.chance(0.66) ? tags(random) : undefined,
+      createdAt: created,
+      modifiedAt: modified,
+    };
   };
 }
 

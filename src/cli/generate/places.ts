@@ -117,8 +117,7 @@ function weights(cities: readonly City[]): number[] {
 }
 
 const DAY = 86_400;
-const FIRST_DAY = Date.UTC(2020, 0, 1) / 1000 / DAY;
-const DAYS = Date.UTC(2024, 0, 1) / 1000 / DAY - FIRST_DAY;
+const START_OF_2020 = Date.UTC(2020, 0, 1) / 1000;
 /** Points are of 2020 to 2023, and most of the open ones of its last year. */
 export const START_OF_2023: Microseconds = Date.UTC(2023, 0, 1) * 1000;
 
@@ -127,33 +126,42 @@ export const EXPORTED_AT: number = Date.UTC(2024, 3, 1);
 
 const MONTHS = [7, 8, 10, 11, 13, 10, 6, 9, 11, 10, 9, 6];
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 8, 11, 12, 12, 12, 13, 12, 12, 13, 14, 13, 12, 11, 9, 7, 5, 3];
-const BY_DAY = cumulative(Array.from({ length: DAYS }, (_, day) => dayWeight(FIRST_DAY + day)));
 const BY_HOUR = cumulative(HOURS);
+const BY_DAY = cumulative(
+  Array.from({ length: 1461 }, (_, day) => {
+    const date = new Date((START_OF_2020 + day * DAY) * 1000);
+    const growth = 16 + 3 * (date.getUTCFullYear() - 2020);
+    const weekend = date.getUTCDay() % 6 === 0 ? 3 : 4;
+    return growth * weekend * MONTHS[date.getUTCMonth()]!;
+  }),
+);
+
+/** Most by day, in spring and autumn, and more every year, by Helsinki's clocks. */
+export function createdAt(random: Random): Timestamp {
+  const midnight = START_OF_2020 + random.weighted(BY_DAY) * DAY;
+  const local = midnight + random.weighted(BY_HOUR) * 3600 + random.int(3600);
+  // read as winter time first, to see whether it is summer; a skipped hour lands beside the gap
+  return within(local - helsinkiOffset(local - 7200), random);
+}
+
+/** The same time for half of the points, else up to 90 days later, sooner more often. */
+export function modifiedAt(random: Random, created: Timestamp): Timestamp {
+  if (random.chance(0.5)) return created;
+  const share = random.next();
+  const seconds = 1 + Math.floor(share * share * share * (90 * DAY - 2));
+  return within(Math.floor(created.micros / 1e6) + seconds, random);
+}
+
+/** A time within a second. */
+function within(second: number, random: Random): Timestamp {
+  // some clients never had finer clocks than seconds
+  const micros = second * 1e6 + (random.chance(0.06) ? 0 : random.int(1_000_000));
+  return { micros, text: formatLocal(micros, helsinkiOffset(second)) };
+}
 
 const SUMMERS = [2020, 2021, 2022, 2023, 2024].map(
   (year) => [lastSunday(year, 2), lastSunday(year, 9)] as const,
 );
-
-/** Most by day, in spring and autumn, and more every year, by Helsinki's clocks. */
-export function createdAt(random: Random): Microseconds {
-  const day = FIRST_DAY + random.weighted(BY_DAY);
-  const local = day * DAY + random.weighted(BY_HOUR) * 3600 + random.int(3600);
-  // read as winter time first, to see whether it is summer; a skipped hour lands beside the gap
-  const seconds = local - helsinkiOffset(local - 7200);
-  return seconds * 1e6 + fraction(random);
-}
-
-/** The same time for half of the points, else up to 90 days later, sooner more often. */
-export function modifiedAt(random: Random, created: Microseconds): Microseconds {
-  if (random.chance(0.5)) return created;
-  const share = random.next();
-  const seconds = 1 + Math.floor(share * share * share * (90 * DAY - 2));
-  return (Math.floor(created / 1e6) + seconds) * 1e6 + fraction(random);
-}
-
-export function helsinkiTime(micros: Microseconds): Timestamp {
-  return { micros, text: formatLocal(micros, helsinkiOffset(Math.floor(micros / 1e6))) };
-}
 
 /**
  * Seconds that Helsinki's clocks are ahead of UTC, for 2020 to 2024: by the rule of the EU, summer
@@ -167,16 +175,4 @@ export function helsinkiOffset(seconds: number): number {
 function lastSunday(year: number, month: number): number {
   const end = new Date(Date.UTC(year, month, 31, 1));
   return end.getTime() / 1000 - end.getUTCDay() * DAY;
-}
-
-/** Some clients never had finer clocks than seconds. */
-function fraction(random: Random): number {
-  return random.chance(0.06) ? 0 : random.int(1_000_000);
-}
-
-function dayWeight(day: number): number {
-  const date = new Date(day * DAY * 1000);
-  const growth = 16 + 3 * (date.getUTCFullYear() - 2020);
-  const weekend = date.getUTCDay() % 6 === 0 ? 3 : 4;
-  return growth * weekend * MONTHS[date.getUTCMonth()]!;
 }
