@@ -1,6 +1,7 @@
 import type { Point } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
-import { createdAt, modifiedAt, place, START_OF_2023, UNIT } from './places.js';
+import { UNITS_PER_DEGREE } from '../../model/units.js';
+import { createdAt, modifiedAt, place, START_OF_2023 } from './places.js';
 import { cumulative, permutation, Random } from './random.js';
 
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
@@ -27,8 +28,8 @@ export function inventPoints(seed: number, count: number): (index: number) => Po
       status: isRecent && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
       comment: comment(random, country),
       image: random.chance(0.17) ? image(random, id) : undefined,
-      lat: (lat / UNIT).toFixed(8),
-      lon: (lon / UNIT).toFixed(8),
+      lat: (lat / UNITS_PER_DEGREE).toFixed(8),
+      lon: (lon / UNITS_PER_DEGREE).toFixed(8),
       isProcessed: random.chance(0.35),
       createdBy: random.chance(0.3) ? user(random) : undefined,
       tags: random.chance(0.66) ? tags(random) : undefined,

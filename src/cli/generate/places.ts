@@ -1,6 +1,6 @@
 import { readAsset } from '../../model/quote.js';
 import { formatLocal, type Timestamp } from '../../model/timestamp.js';
-import type { Microseconds } from '../../model/units.js';
+import { type Degrees, type Microseconds, UNITS_PER_DEGREE } from '../../model/units.js';
 import { cumulative, type Random } from './random.js';
 
 /** A city: latitude and longitude in degrees, country as ISO 3166-1 alpha-2. */
@@ -13,29 +13,18 @@ export const CITIES: readonly City[] = JSON.parse(readAsset('cities.json')).citi
 interface Place {
   readonly lat: number;
   readonly lon: number;
-  /** ISO 3166-1 alpha-2; empty outside the clusters. */
+  /** ISO 3166-1 alpha-2; empty outside the cities. */
   readonly country: string;
 }
 
-export const UNIT = 1e8;
-const HALF_TURN = 180 * UNIT;
-const UNITS_PER_KM = UNIT / 111.2;
+const HALF_TURN = 180 * UNITS_PER_DEGREE;
+const UNITS_PER_KM = UNITS_PER_DEGREE / 111.2;
 
-/** Points around a place: rings of a bell shape, their spread in kilometres, their weights. */
-interface Cluster extends Place {
-  /** Units of longitude for one of latitude. */
-  readonly stretch: number;
-  readonly spreads: readonly number[];
-  readonly weights: Float64Array;
-}
-
-const HELSINKI = cluster('FI', 60.166, 24.951, [0.85, 4.5, 16], [75, 20, 5]);
+/** Has a share of its own, whatever its population. */
+const HELSINKI: City = ['Helsinki', 'FI', 60.166, 24.951, 0];
+const HELSINKI_RINGS = cumulative([75, 20, 5]);
 const OTHER_CITIES = CITIES.filter(([name]) => name !== 'Helsinki');
-const CLUSTERS = OTHER_CITIES.map(([, country, lat, lon, population]) => {
-  // 2 km for a small town, 20 for the largest cities
-  const wide = 1.5 + Math.sqrt(population) / 250;
-  return cluster(country, lat, lon, [wide / 6, wide, wide * 4], [45, 47, 8]);
-});
+const OTHER_RINGS = cumulative([45, 47, 8]);
 const BY_POPULATION = cumulative(weights(OTHER_CITIES));
 
 const SHARE_OF_EDGES = 0.025;
@@ -64,7 +53,7 @@ const CROWDED: readonly Place[] = [
   exact(60.16985, 24.93838, 'FI'),
   exact(60.16985001, 24.93838, 'FI'),
   exact(60.20989, 25.14195, 'FI'),
-  exact(51.4779, -0.0015, 'GB'),
+  exact(51.4779, -0.0015),
   exact(-16.8, 180),
 ];
 
@@ -72,40 +61,36 @@ const CROWDED: readonly Place[] = [
 export function place(random: Random): Place {
   const share = random.next();
   if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);
-  if (share < SHARE_OF_EDGES + SHARE_OF_HELSINKI) return around(random, HELSINKI);
-  return around(random, CLUSTERS[random.weighted(BY_POPULATION)]!);
+  if (share < SHARE_OF_EDGES + SHARE_OF_HELSINKI) {
+    return around(random, HELSINKI, [0.85, 4.5, 16], HELSINKI_RINGS);
+  }
+  const city = OTHER_CITIES[random.weighted(BY_POPULATION)]!;
+  // 2 km for a small town, 20 for the largest cities
+  const wide = 1.5 + Math.sqrt(city[4]) / 250;
+  return around(random, city, [wide / 6, wide, wide * 4], OTHER_RINGS);
 }
 
-function around(random: Random, cluster: Cluster): Place {
-  if (random.chance(SHARE_OF_CENTRES)) return cluster;
-  const spread = cluster.spreads[random.weighted(cluster.weights)]! * UNITS_PER_KM;
-  return {
-    lat: Math.round(cluster.lat + random.gaussian() * spread),
-    lon: wrap(Math.round(cluster.lon + random.gaussian() * spread * cluster.stretch)),
-    country: cluster.country,
-  };
-}
-
-function cluster(
-  country: string,
-  lat: number,
-  lon: number,
-  spreads: readonly number[],
-  weights: readonly number[],
-): Cluster {
+/** In one of several rings of a bell shape: their spreads in kilometres, their weights. */
+function around(random: Random, city: City, spreads: number[], weights: Float64Array): Place {
+  const [, country, lat, lon] = city;
+  const centre = exact(lat, lon, country);
+  if (random.chance(SHARE_OF_CENTRES)) return centre;
+  const spread = spreads[random.weighted(weights)]! * UNITS_PER_KM;
   // rounded, because `Math.cos` may differ by a bit between platforms
   const stretch = 1 / (Math.round(Math.cos((lat * Math.PI) / 180) * 1e6) / 1e6);
-  return { ...exact(lat, lon, country), stretch, spreads, weights: cumulative(weights) };
+  const [north, east] = [random.gaussian() * spread, random.gaussian() * spread * stretch];
+  return rounded(centre.lat + north, centre.lon + east, country);
 }
 
-function exact(lat: number, lon: number, country = ''): Place {
-  return { lat: Math.round(lat * UNIT), lon: wrap(Math.round(lon * UNIT)), country };
+function exact(lat: Degrees, lon: Degrees, country = ''): Place {
+  return rounded(lat * UNITS_PER_DEGREE, lon * UNITS_PER_DEGREE, country);
 }
 
-/** Both 180 and -180 stay as they are. */
-function wrap(lon: number): number {
-  if (lon > HALF_TURN) return lon - 2 * HALF_TURN;
-  return lon < -HALF_TURN ? lon + 2 * HALF_TURN : lon;
+/** Wraps longitudes at the antimeridian, where both 180 and -180 stay as they are. */
+function rounded(lat: number, lon: number, country: string): Place {
+  const whole = Math.round(lon);
+  const turn = Math.abs(whole) > HALF_TURN ? 2 * HALF_TURN * Math.sign(whole) : 0;
+  return { lat: Math.round(lat), lon: whole - turn, country };
 }
 
 /** The populations, those of Finland scaled up to an eighth of all. */
