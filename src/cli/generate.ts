@@ -6,7 +6,6 @@ import { InputError } from '../model/quote.js';
 import { counted, countPoints, megabytes, startProgress } from '../serving/progress.js';
 import { type RunOptions, tell, writeOutput } from './arguments.js';
 import { inventPoints } from './generate/notes.js';
-import { EXPORTED_AT } from './generate/places.js';
 import { writeSorted } from './pack.js';
 
 interface GenerateOptions extends Pick<RunOptions, 'print' | 'progressTo' | 'signal'> {
@@ -70,8 +69,8 @@ async function writeNative(output: Output, options: GenerateOptions): Promise<nu
   const origin =
     `waypost generate --points ${points} --seed ${seed}: invented notes ` +
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
-  // no clock: the same seed must give the same bytes
-  const labels = { origin, createdAt: EXPORTED_AT };
+  // no clock, as the same seed must give the same bytes, but later than all points
+  const labels = { origin, createdAt: Date.UTC(2024, 3, 1) };
   return (await writeSorted(output, labels, builder.take(), [], options)).bytes;
 }
 

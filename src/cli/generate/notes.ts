@@ -1,9 +1,10 @@
 import type { Point } from '../../model/point.js';
 import { readAsset } from '../../model/quote.js';
 import { UNITS_PER_DEGREE } from '../../model/units.js';
-import { createdAt, modifiedAt, place, START_OF_2023 } from './places.js';
+import { createdAt, modifiedAt, place } from './places.js';
 import { cumulative, permutation, Random } from './random.js';
 
+const START_OF_2023 = Date.UTC(2023, 0, 1) * 1000;
 /** With three tenths of the points created in 2023, about 9 % of all are open. */
 const OPEN_IN_2023 = 0.29;
 const USERS = 4000;
@@ -22,10 +23,9 @@ export function inventPoints(seed: number, count: number): (index: number) => Po
     const { lat, lon, country } = place(random);
     const created = createdAt(random);
     const modified = modifiedAt(random, created);
-    const isRecent = created.micros >= START_OF_2023;
     return {
       id,
-      status: isRecent && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
+      status: created.micros >= START_OF_2023 && random.chance(OPEN_IN_2023) ? 'OPEN' : 'NEW',
       comment: comment(random, country),
       image: random.chance(0.17) ? image(random, id) : undefined,
       lat: (lat / UNITS_PER_DEGREE).toFixed(8),

@@ -1,6 +1,6 @@
 import { readAsset } from '../../model/quote.js';
 import { formatLocal, type Timestamp } from '../../model/timestamp.js';
-import { type Degrees, type Microseconds, UNITS_PER_DEGREE } from '../../model/units.js';
+import { type Degrees, UNITS_PER_DEGREE } from '../../model/units.js';
 import { cumulative, type Random } from './random.js';
 
 /** A city: latitude and longitude in degrees, country as ISO 3166-1 alpha-2. */
@@ -103,12 +103,6 @@ function weights(cities: readonly City[]): number[] {
 
 const DAY = 86_400;
 const START_OF_2020 = Date.UTC(2020, 0, 1) / 1000;
-/** Points are of 2020 to 2023, and most of the open ones of its last year. */
-export const START_OF_2023: Microseconds = Date.UTC(2023, 0, 1) * 1000;
-
-/** The export time of generated files: later than anything in them. */
-export const EXPORTED_AT: number = Date.UTC(2024, 3, 1);
-
 const MONTHS = [7, 8, 10, 11, 13, 10, 6, 9, 11, 10, 9, 6];
 const HOURS = [2, 1, 1, 1, 1, 2, 4, 8, 11, 12, 12, 12, 13, 12, 12, 13, 14, 13, 12, 11, 9, 7, 5, 3];
 const BY_HOUR = cumulative(HOURS);
@@ -144,20 +138,15 @@ function within(second: number, random: Random): Timestamp {
   return { micros, text: formatLocal(micros, helsinkiOffset(second)) };
 }
 
-const SUMMERS = [2020, 2021, 2022, 2023, 2024].map(
-  (year) => [lastSunday(year, 2), lastSunday(year, 9)] as const,
-);
+/** When Helsinki's clocks change, in seconds: to summer time and back, by turns. */
+const CHANGES =
+  '2020-03-29 2020-10-25 2021-03-28 2021-10-31 2022-03-27 2022-10-30 2023-03-26 2023-10-29'
+    .split(' ')
+    .map((day) => Date.parse(`${day}T01:00Z`) / 1000);
 
-/**
- * Seconds that Helsinki's clocks are ahead of UTC, for 2020 to 2024: by the rule of the EU, summer
- * time runs from 01:00 UTC on the last Sunday of March to 01:00 UTC on the last Sunday of October.
- */
+/** Seconds that Helsinki's clocks are ahead of UTC, from 2020 to March of 2024. */
 export function helsinkiOffset(seconds: number): number {
-  return SUMMERS.some(([from, to]) => from <= seconds && seconds < to) ? 10_800 : 7200;
-}
-
-/** 01:00 UTC on the last Sunday of a month of 31 days, in seconds; January is 0. */
-function lastSunday(year: number, month: number): number {
-  const end = new Date(Date.UTC(year, month, 31, 1));
-  return end.getTime() / 1000 - end.getUTCDay() * DAY;
+  const next = CHANGES.findIndex((change) => seconds < change);
+  // the second, fourth … change ends a summer
+  return next % 2 === 1 ? 10_800 : 7200;
 }
