@@ -54,18 +54,15 @@ function tags(random: Random): string[] {
   const first = random.int(WORDS.tags.length);
   const share = random.next();
   const count = share < 0.6 ? 1 : share < 0.9 ? 2 : 3;
-  const chosen: string[] = [];
-  for (let i = 0; i < count; i++) {
+  return Array.from({ length: count }, (_, i) => {
     // 7 shares no factor with the length of the list, so that no tag comes twice
     const tag = WORDS.tags[(first + 7 * i) % WORDS.tags.length]!;
-    chosen.push(random.chance(0.25) ? `${tag} ${1 + random.int(10)}` : tag);
-  }
-  return chosen;
+    return random.chance(0.25) ? `${tag} ${1 + random.int(10)}` : tag;
+  });
 }
 
-const FINLAND = cumulative([74, 14, 11, 1]);
 const LANGUAGES = new Map([
-  ['FI', FINLAND],
+  ['FI', cumulative([74, 14, 11, 1])],
   ['SE', cumulative([3, 80, 17, 0])],
   ['JP', cumulative([0, 0, 15, 85])],
 ]);
@@ -74,20 +71,19 @@ const ELSEWHERE = cumulative([2, 1, 95, 2]);
 /** A comment in a language of the country; empty for about a quarter. */
 export function comment(random: Random, country: string): string {
   if (random.chance(0.24)) return '';
-  const voice = WORDS.voices[random.weighted(LANGUAGES.get(country) ?? ELSEWHERE)]!;
+  const weights = LANGUAGES.get(country) ?? ELSEWHERE;
+  const { sentence, space, what, where, close } = WORDS.voices[random.weighted(weights)]!;
   const kind = random.next();
   // a few people write pages
   const length = kind < 0.004 ? 8 + random.int(24) : 1;
-  const sentences = Array.from({ length }, () => sentence(random, voice));
-  if (random.chance(0.45)) sentences.push(random.pick(voice.close));
-  const text = sentences.join(voice.space);
+  const sentences = Array.from({ length }, () =>
+    // no word has a `$`, which `replace` would expand
+    sentence.replace('{what}', random.pick(what)).replace('{where}', random.pick(where)),
+  );
+  if (random.chance(0.45)) sentences.push(random.pick(close));
+  const text = sentences.join(space);
   if (kind > 0.94) return `${text} ${random.pick(WORDS.emoji)}`;
   return kind > 0.9 ? random.pick(WORDS.odd).replace('{text}', text) : text;
-}
-
-function sentence(random: Random, { sentence, what, where }: Voice): string {
-  // no word has a `$`, which `replace` would expand
-  return sentence.replace('{what}', random.pick(what)).replace('{where}', random.pick(where));
 }
 
 /** Phrases of one language: any `what` goes with any `where` and `close`. */
