@@ -3,9 +3,9 @@ export const MAX_POINTS: number = 2 ** 30;
 export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
 
 /** Streams of different purposes share nothing. */
-type Purpose = 'point' | 'id' | 'other';
+const PURPOSES = ['point', 'id', 'other'] as const;
+type Purpose = (typeof PURPOSES)[number];
 
-const PURPOSES: readonly Purpose[] = ['point', 'id', 'other'];
 const TWO_32 = 4_294_967_296;
 
 /**
