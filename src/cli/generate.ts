@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { BlockBuilder, columnsOf } from '../formats/block.js';
 import type { Output } from '../formats/native/write-blocks.js';
@@ -27,16 +28,13 @@ export async function generateSnapshot(options: GenerateOptions): Promise<void> 
   const { points, out } = options;
   const write = /\.waypost$/i.test(out) ? writeNative : writeLines;
   if (!/\.(waypost|ndjson)$/i.test(out)) {
-    throw new InputError(
-      `${out}: the name must end with .waypost for a native snapshot, or with .ndjson for one ` +
-        'record a line',
-    );
+    throw new InputError(`${out}: the name must end with .waypost (native) or .ndjson (NDJSON)`);
   }
   const started = performance.now();
-  const bytes = await writeOutput(out, options, (output) => write(output, options));
+  await writeOutput(out, options, (output) => write(output, options));
   const seconds = (performance.now() - started) / 1000;
-  const written = `${counted(points, 'point')}, ${megabytes(bytes)}, in ${seconds.toFixed(1)} s`;
-  tell([`${out}: ${written}`], out, options);
+  const size = megabytes(statSync(out).size);
+  tell([`${out}: ${counted(points, 'point')}, ${size}, in ${seconds.toFixed(1)} s`], out, options);
 }
 
 /**
@@ -59,8 +57,7 @@ async function* batches(options: GenerateOptions): AsyncGenerator<Point[], void,
   }
 }
 
-/** Returns how many bytes were written. */
-async function writeNative(output: Output, options: GenerateOptions): Promise<number> {
+async function writeNative(output: Output, options: GenerateOptions): Promise<void> {
   const builder = new BlockBuilder();
   for await (const batch of batches(options)) {
     for (const point of batch) builder.add(columnsOf(point));
@@ -71,15 +68,11 @@ async function writeNative(output: Output, options: GenerateOptions): Promise<nu
     'around real cities, whose coordinates are from GeoNames (CC BY 4.0)';
   // no clock, as the same seed must give the same bytes, but later than all points
   const labels = { origin, createdAt: Date.UTC(2024, 3, 1) };
-  return (await writeSorted(output, labels, builder.take(), [], options)).bytes;
+  await writeSorted(output, labels, builder.take(), [], options);
 }
 
-async function writeLines({ put }: Output, options: GenerateOptions): Promise<number> {
-  let bytes = 0;
+async function writeLines({ put }: Output, options: GenerateOptions): Promise<void> {
   for await (const batch of batches(options)) {
-    const lines = Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join(''));
-    await put(lines);
-    bytes += lines.length;
+    await put(Buffer.from(batch.map((point) => `${renderPoint(point)}\n`).join('')));
   }
-  return bytes;
 }
