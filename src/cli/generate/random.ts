@@ -1,5 +1,4 @@
 export const MAX_POINTS: number = 2 ** 30;
-
 export const MAX_SEED: number = Number.MAX_SAFE_INTEGER;
 
 /** Streams of different purposes share nothing. */
@@ -69,8 +68,7 @@ export class Random {
    * ones, because `Math.log` and `Math.cos` may differ by a bit between platforms.
    */
   gaussian(): number {
-    const sum = this.bits() + this.bits() + this.bits() + this.bits();
-    return (sum / TWO_32 - 2) * 1.7320508075688772;
+    return (this.next() + this.next() + this.next() + this.next() - 2) * Math.sqrt(3);
   }
 
   pick<T>(items: readonly T[]): T {
