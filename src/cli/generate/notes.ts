@@ -61,18 +61,11 @@ function tags(random: Random): string[] {
   });
 }
 
-const LANGUAGES = new Map([
-  ['FI', cumulative([74, 14, 11, 1])],
-  ['SE', cumulative([3, 80, 17, 0])],
-  ['JP', cumulative([0, 0, 15, 85])],
-]);
-const ELSEWHERE = cumulative([2, 1, 95, 2]);
-
 /** A comment in a language of the country; empty for about a quarter. */
-export function comment(random: Random, country: string): string {
+function comment(random: Random, country: string): string {
   if (random.chance(0.24)) return '';
-  const weights = LANGUAGES.get(country) ?? ELSEWHERE;
-  const { sentence, space, what, where, close } = WORDS.voices[random.weighted(weights)]!;
+  const voice = random.weighted(cumulative(WORDS.languages[country] ?? WORDS.elsewhere));
+  const { sentence, space, what, where, close } = WORDS.voices[voice]!;
   const kind = random.next();
   // a few people write pages
   const length = kind < 0.004 ? 8 + random.int(24) : 1;
@@ -103,6 +96,9 @@ interface Words {
   /** Text that breaks careless escaping or counting of characters, around `{text}`. */
   readonly odd: readonly string[];
   readonly voices: readonly Voice[];
+  /** How many of a hundred comments are in each of the voices, by country. */
+  readonly languages: Readonly<Record<string, readonly number[]>>;
+  readonly elsewhere: readonly number[];
 }
 
 const WORDS: Words = JSON.parse(readAsset('words.json'));

@@ -22,9 +22,7 @@ const UNITS_PER_KM = UNITS_PER_DEGREE / 111.2;
 
 /** Has a share of its own, whatever its population. */
 const HELSINKI: City = ['Helsinki', 'FI', 60.166, 24.951, 0];
-const HELSINKI_RINGS = cumulative([75, 20, 5]);
 const OTHER_CITIES = CITIES.filter(([name]) => name !== 'Helsinki');
-const OTHER_RINGS = cumulative([45, 47, 8]);
 const BY_POPULATION = cumulative(weights(OTHER_CITIES));
 
 const SHARE_OF_EDGES = 0.025;
@@ -62,20 +60,20 @@ export function place(random: Random): Place {
   const share = random.next();
   if (share < SHARE_OF_EDGES) return random.pick(EDGES)(random);
   if (share < SHARE_OF_EDGES + SHARE_OF_HELSINKI) {
-    return around(random, HELSINKI, [0.85, 4.5, 16], HELSINKI_RINGS);
+    return around(random, HELSINKI, [0.85, 4.5, 16], [75, 20, 5]);
   }
   const city = OTHER_CITIES[random.weighted(BY_POPULATION)]!;
   // 2 km for a small town, 20 for the largest cities
   const wide = 1.5 + Math.sqrt(city[4]) / 250;
-  return around(random, city, [wide / 6, wide, wide * 4], OTHER_RINGS);
+  return around(random, city, [wide / 6, wide, wide * 4], [45, 47, 8]);
 }
 
 /** In one of several rings of a bell shape: their spreads in kilometres, their weights. */
-function around(random: Random, city: City, spreads: number[], weights: Float64Array): Place {
+function around(random: Random, city: City, spreads: number[], weights: number[]): Place {
   const [, country, lat, lon] = city;
   const centre = exact(lat, lon, country);
   if (random.chance(SHARE_OF_CENTRES)) return centre;
-  const spread = spreads[random.weighted(weights)]! * UNITS_PER_KM;
+  const spread = spreads[random.weighted(cumulative(weights))]! * UNITS_PER_KM;
   // rounded, because `Math.cos` may differ by a bit between platforms
   const stretch = 1 / (Math.round(Math.cos((lat * Math.PI) / 180) * 1e6) / 1e6);
   const [north, east] = [random.gaussian() * spread, random.gaussian() * spread * stretch];

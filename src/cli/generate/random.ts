@@ -76,7 +76,7 @@ export class Random {
   }
 
   /** An index, each as likely as its weight in the table that {@link cumulative} made. */
-  weighted(table: Float64Array): number {
+  weighted(table: readonly number[]): number {
     const target = this.next() * table[table.length - 1]!;
     let low = 0;
     let high = table.length - 1;
@@ -90,9 +90,9 @@ export class Random {
 }
 
 /** The running sums of `weights`, which are not negative and not all zero. */
-export function cumulative(weights: readonly number[]): Float64Array {
+export function cumulative(weights: readonly number[]): number[] {
   let sum = 0;
-  return Float64Array.from(weights, (weight) => (sum += weight));
+  return weights.map((weight) => (sum += weight));
 }
 
 /** Makes a seeded order of 0 … size - 1, without a table; `size` is 1 to 2^30. */
