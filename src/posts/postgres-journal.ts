@@ -38,11 +38,10 @@ import { Session } from './postgres-session.js';
 const HEARTBEAT_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 const LOST = 'the journal fails: a failover lost posts, and what is served is built anew';
-/** Why what is served is built anew. */
+/** Why what is served is built anew, where nothing was lost. */
 const WHY = {
   moved: 'points got other ids',
   pruned: 'posts were removed before they were read',
-  parted: 'the database lost posts',
 } as const;
 /** Between two calls of `renew`. */
 const RENEW_MS = 5_000;
@@ -267,14 +266,13 @@ class DatabaseJournal implements SharedJournal {
     await this.#lookAlone(link);
   }
 
-  #askAnew(why: keyof typeof WHY): void {
+  #askAnew(why: keyof typeof WHY | 'parted'): void {
     const now = performance.now();
     if (now < this.#renewAt) return;
     this.#renewAt = now + RENEW_MS;
     const { logger, renew } = this.#options;
-    const text = `${WHY[why]}: what is served is built anew`;
-    if (why === 'parted') logger?.error(text);
-    else logger?.info(text);
+    if (why === 'parted') logger?.error('the database lost posts: what is served is built anew');
+    else logger?.info({ reason: WHY[why] }, 'what is served is built anew');
     renew?.();
   }
 
