@@ -9,15 +9,14 @@ export class InputFile {
   readonly modifiedAt: number;
   /** {@link marksOf} the file as it was opened. */
   readonly marks: string;
-  /** For other threads, which read the same file whatever its path leads to by then. */
-  readonly fd: number;
+  readonly #fd: number;
   #isOpen = true;
 
   /** Throws an InputError where there is no such file or it cannot be read. */
-  constructor(path: string, fd?: number) {
+  constructor(path: string) {
     this.path = path;
-    this.fd = fd ?? openFile(path);
-    const stats = fstatSync(this.fd);
+    this.#fd = openFile(path);
+    const stats = fstatSync(this.#fd);
     this.size = stats.size;
     this.modifiedAt = Math.floor(stats.mtimeMs);
     this.marks = marksOf(stats);
@@ -29,7 +28,7 @@ export class InputFile {
     let done = 0;
     try {
       for (let got = -1; got !== 0 && done < memory.length; done += got) {
-        got = readSync(this.fd, memory, done, memory.length - done, position + done);
+        got = readSync(this.#fd, memory, done, memory.length - done, position + done);
       }
     } catch (error) {
       throw unreadable(this.path, error);
@@ -39,14 +38,14 @@ export class InputFile {
 
   /** Throws an InputError where the file has changed since it was opened. */
   requireUnchanged(): void {
-    const { size, mtimeMs } = fstatSync(this.fd);
+    const { size, mtimeMs } = fstatSync(this.#fd);
     if (size === this.size && Math.floor(mtimeMs) === this.modifiedAt) return;
     throw new InputError(`${this.path}: it changed while it was read`);
   }
 
   /** May be called again. */
   close(): void {
-    if (this.#isOpen) closeSync(this.fd);
+    if (this.#isOpen) closeSync(this.#fd);
     this.#isOpen = false;
   }
 }

@@ -51,7 +51,7 @@ export interface ReadOptions {
   /** The most invalid records that are left out; one more refuses the file. */
   readonly maxInvalid?: number;
   readonly timeZone?: string | undefined;
-  /** The most threads that read a large file of rows; 1 where absent. */
+  /** The most threads that read a large file of NDJSON; 1 where absent. */
   readonly threads?: number;
   readonly onProgress?: Progress;
 }

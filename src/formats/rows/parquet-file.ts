@@ -32,7 +32,7 @@ export interface Column {
   readonly levels: Levels;
 }
 
-export interface RowGroup {
+interface RowGroup {
   readonly rows: number;
   /** By {@link Column.index}, with columns that are not read. */
   readonly chunks: readonly (Chunk | undefined)[];

@@ -1,21 +1,10 @@
 import type { DecodedArray } from 'hyparquet';
-import { type Offer, startThread } from '../../model/calls.js';
 import { InputError } from '../../model/quote.js';
-import { openTimeZone, type TimeZone } from '../../model/time-zone.js';
-import { MAX_BLOCK_POINTS } from '../block.js';
 import type { Progress } from '../snapshot.js';
-import {
-  type Column,
-  detailOf,
-  type ParquetFile,
-  type RowGroup,
-  readParquetFile,
-} from './parquet-file.js';
+import { type Column, detailOf, type ParquetFile, readParquetFile } from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
-import { memoryOfPiece, type Piece, PieceBuilder, piecesOf } from './piece.js';
-import { type PartReader, readParts } from './read-threads.js';
 import { BrokenRows, type Row } from './row.js';
-import { RowFile } from './row-file.js';
+import type { RowFile } from './row-file.js';
 
 const BATCH = 1_024;
 /** Bytes that a row counts for, its texts apart. */
@@ -25,72 +14,31 @@ const MAX_EXPANSION = 1_024;
 const FREE_EXPANSION = 64 * 1024 * 1024;
 
 /**
- * Reads the records of a Parquet or GeoParquet file, with several `threads` a row group at a time
- * each. Columns are told by name, as those of CSV; without latitude and longitude the geometry
+ * Turns a Parquet or GeoParquet file into rows, batch by batch, and reads it once more for its
+ * digest. Columns are told by name, as those of CSV; without latitude and longitude the geometry
  * gives the place. A value that cannot be read is a problem of its record, a damaged page breaks
  * the file. The place of a record is its number.
  */
 export async function* readParquet(
   source: RowFile,
-  zone: TimeZone,
-  threads = 1,
   onProgress: Progress = () => {},
-): AsyncGenerator<Piece> {
+): AsyncGenerator<Row[]> {
   const groups = new RowGroups(source);
-  // while threads start and read
-  const hashing = source.hash();
-  // whoever reads the records may have given up by then
-  hashing.catch(() => {});
-  const endOfGroup = (index: number): void => onProgress(groups.endOf(index), source.size);
-  if (threads > 1 && groups.areForThreads()) {
-    const given = [source.path, source.fd, zone.name] satisfies Given;
-    const indexes = Array.from({ length: groups.count }, (_, index) => [index] as const);
-    const start = () => startThread<Reading>('read', import.meta.url, given);
-    let index = 0;
-    for await (const piece of readParts(indexes, threads, start)) {
-      yield piece;
-      endOfGroup(index++);
-    }
-  } else {
-    yield* piecesOf(rowsOf(groups, endOfGroup), zone);
+  for (let index = 0; index < groups.count; index++) {
+    yield* groups.rowsOf(index);
+    onProgress(groups.endOf(index), source.size);
   }
-  await hashing;
+  await source.hash();
   onProgress(source.size, source.size);
 }
 
-function* rowsOf(groups: RowGroups, onEnd: (index: number) => void): Generator<Row[]> {
-  for (let index = 0; index < groups.count; index++) {
-    yield* groups.rowsOf(index);
-    onEnd(index);
-  }
-}
-
-type Given = readonly [path: string, fd: number, zone: string];
-type Reading = PartReader<readonly [index: number], Piece>;
-
-/** The functions of a thread that reads row groups. */
-export async function offer([path, fd, zone]: Given): Promise<Offer> {
-  const groups = new RowGroups(new RowFile(path, fd));
-  const builder = new PieceBuilder(await openTimeZone(zone));
-
-  function read(index: number): Piece {
-    for (const rows of groups.rowsOf(index)) for (const row of rows) builder.add(row);
-    return builder.take();
-  }
-
-  return [{ read } satisfies Reading, (_, piece: Piece) => memoryOfPiece(piece)];
-}
-
-/** What a thread may keep of a group until it is taken; the groups of pyarrow have a million rows. */
-const MOST_KEPT = { rows: 2 * MAX_BLOCK_POINTS, bytes: 64 * 1024 * 1024 } as const;
-
-export class RowGroups {
+class RowGroups {
   readonly count: number;
   readonly #source: RowFile;
   readonly #file: ParquetFile;
-  /** Records before each group. */
-  readonly #before: readonly number[];
-  /** Bytes that values may still take, in each thread. */
+  /** The number of the last record that was read. */
+  #row = 0;
+  /** Bytes that values may still take. */
   #left: number;
 
   /** Reads the metadata. Throws {@link BrokenRows}. */
@@ -99,24 +47,19 @@ export class RowGroups {
     this.#file = readParquetFile(source);
     this.count = this.#file.groups.length;
     this.#left = MAX_EXPANSION * source.size + FREE_EXPANSION;
-    let all = 0;
-    this.#before = this.#file.groups.map(({ rows }) => {
-      all += rows;
-      return all - rows;
-    });
+    const all = this.#file.groups.reduce((sum, { rows }) => sum + rows, 0);
     if (all * ROW_BYTES > this.#left) {
       throw new BrokenRows(`announces ${all} rows in ${source.size} bytes`);
     }
   }
 
-  /** The records of a group, whose first one has the next number behind the group before. */
+  /** The records of the next group. */
   *rowsOf(index: number): Generator<Row[]> {
     const { columns, unknown, groups } = this.#file;
     const { rows: announced, chunks } = groups[index]!;
     // pyarrow writes an empty row group for an empty table
     if (announced === 0) return;
-    const before = this.#before[index]!;
-    let row = before;
+    const before = this.#row;
     let now: Column | undefined;
     try {
       const all = columns.map((column) => {
@@ -133,7 +76,7 @@ export class RowGroups {
         }
         if (count === 0) break;
         const rows: Row[] = [];
-        for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, this.#spend));
+        for (let i = 0; i < count; i++) rows.push(readRow(++this.#row, all, unknown, this.#spend));
         yield rows;
       }
       for (const values of all) {
@@ -143,27 +86,13 @@ export class RowGroups {
     } catch (error) {
       if (error instanceof InputError) throw error;
       const column = now === undefined ? '' : `, column "${now.name}"`;
-      throw new BrokenRows(
-        `row group ${index + 1}${column}, at record ${row + 1}${detailOf(error) || ': is damaged'}`,
-      );
+      const where = `row group ${index + 1}${column}, at record ${this.#row + 1}`;
+      throw new BrokenRows(where + (detailOf(error) || ': is damaged'));
     }
-    const count = row - before;
+    const count = this.#row - before;
     if (count !== announced) {
       throw new BrokenRows(`row group ${index + 1} has ${count} rows, and announces ${announced}`);
     }
-  }
-
-  /** Whether there are several, none of which would fill the memory. */
-  areForThreads(): boolean {
-    const { columns, groups } = this.#file;
-    const bytesOf = ({ chunks }: RowGroup): number =>
-      columns.reduce(
-        (sum, one) => sum + Number(chunks[one.index]?.meta.total_uncompressed_size),
-        0,
-      );
-    const isSmall = (group: RowGroup): boolean =>
-      group.rows <= MOST_KEPT.rows && bytesOf(group) <= MOST_KEPT.bytes;
-    return groups.length > 1 && groups.every(isSmall);
   }
 
   /** The bytes of the file that are read with a group. */

@@ -88,16 +88,15 @@ export class RowsReader implements SnapshotReader {
   }
 
   async *#pieces(): AsyncGenerator<Piece> {
-    const { onProgress } = this.#options;
-    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
-    const threads = isLarge ? (this.#options.threads ?? 1) : 1;
+    const { onProgress, threads = 1 } = this.#options;
     if (this.format === 'parquet') {
       // loaded on demand: few files are of this format
       const { readParquet } = await import('./parquet.js');
-      return yield* readParquet(this.#source, this.#zone, threads, onProgress);
+      return yield* piecesOf(readParquet(this.#source, onProgress), this.#zone);
     }
     const chunks = this.#source.chunks(onProgress);
-    if (this.format === 'ndjson' && threads > 1) {
+    const isLarge = this.#source.size > LEAST_BYTES_FOR_THREADS;
+    if (this.format === 'ndjson' && isLarge && threads > 1) {
       return yield* readInThreads(chunks, this.#zone.name, threads);
     }
     yield* piecesOf(PARSERS[this.format](chunks), this.#zone);

@@ -1,12 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { openSnapshot } from '../../../src/formats/files/open.js';
 import { renderPoint } from '../../../src/model/point.js';
-import { point } from '../../support/native.js';
+import { contentsOf, point } from '../../support/native.js';
 import { column, type ParquetShape, parquetOf, wkb } from '../../support/parquet.js';
-import { accept, type Fields, fixtureRecords, refuse } from '../../support/rows.js';
+import { accept, type Fields, fixtureRecords, recordsOf, refuse } from '../../support/rows.js';
 import { ROOT } from '../../support/service.js';
-import { assert, IS_SOAK, pluck, test } from '../../support/uvu.js';
+import { assert, IS_SOAK, makeFile, pluck, test } from '../../support/uvu.js';
 
 const FIXTURES = join(ROOT, 'test/fixtures/parquet');
 
@@ -40,6 +41,39 @@ for (const [name, shape] of Object.entries(SHAPES)) {
     assert.equal((await read(parquetOf(RECORDS, shape))).records, RECORDS);
   });
 }
+
+test('records are counted through row groups of any size', async () => {
+  const records: Fields[] = fixtureRecords(330).map((record, i) => {
+    const others = [{}, { lat: '100' }, { created_at: '2024-05-01T12:00:00' }][i % 3];
+    return { ...record, ...others };
+  });
+  const ids = pluck(records, 'id').filter((_, i) => i % 3 !== 1);
+  const ofInvalid = Array.from({ length: 10 }, (_, i) => `record ${3 * i + 2}`);
+  for (const rowGroupSize of [4, 40, 1_000]) {
+    const [found, report] = await accept(parquetOf(records, { rowGroupSize }), 110);
+    assert.equal(pluck(found, 'id'), ids);
+    const { points, invalid, localTimes, problems } = report;
+    assert.equal([points, invalid, localTimes], [220, 110, { count: 110, zone: 'UTC' }]);
+    const places = problems.map((text) => text.split(':', 1)[0]);
+    assert.equal(places, ofInvalid);
+  }
+});
+
+test('a damaged row group breaks a file, and the file is named', async () => {
+  const bytes = parquetOf(RECORDS, { rowGroupSize: 40 });
+  const middle = bytes.length >> 1;
+  bytes.fill(0xff, middle, middle + 200);
+  assert.match(await refuse(bytes), /^FILE: row group \d, column/);
+});
+
+test('the file that was opened is read, whatever has its name by then', async () => {
+  const [old, young] = [RECORDS.slice(0, 200), RECORDS.slice(200)];
+  const path = makeFile(parquetOf(old, { rowGroupSize: 40 }));
+  const reader = await openSnapshot(path, {});
+  renameSync(makeFile(parquetOf(young, { rowGroupSize: 40 })), path);
+  const [blocks] = await contentsOf(reader);
+  assert.equal(recordsOf(blocks), old);
+});
 
 // written by DuckDB 1.5 (`copy … to … (format parquet, …)`) and parquet-wasm of the first records,
 // and by pyarrow of none of them, which has a row group without rows all the same
