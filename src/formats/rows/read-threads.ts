@@ -1,4 +1,3 @@
-import type { Worker } from 'node:worker_threads';
 import { type Offer, startThread } from '../../model/calls.js';
 import { ownedBytes } from '../../model/memory.js';
 import { openTimeZone } from '../../model/time-zone.js';
@@ -20,43 +19,10 @@ const AHEAD = 2;
 const MOST_THREADS = 4;
 const LINE_FEED = 0x0a;
 
-/** What a thread offers that reads parts of a file. */
-export type PartReader<Part extends readonly unknown[], Read> = { read(...part: Part): Read };
-
-interface PartThread<Part extends readonly unknown[], Read> {
-  readonly thread: Worker;
-  readonly calls: { call(name: 'read', ...part: Part): Promise<Read> };
-}
-
-/**
- * Has threads read the parts of a file; yields what they read in the order of the parts. Threads
- * end with the generator. Throws what `parts` throws, and what a thread throws.
- */
-export async function* readParts<Part extends readonly unknown[], Read>(
-  parts: AsyncIterable<Part> | Iterable<Part>,
-  threads: number,
-  start: () => PartThread<Part, Read>,
-): AsyncGenerator<Read> {
-  const started = Array.from({ length: Math.min(threads, MOST_THREADS) }, start);
-  const reading: Promise<Read>[] = [];
-  let next = 0;
-  try {
-    for await (const part of parts) {
-      const read = started[next++ % started.length]!.calls.call('read', ...part);
-      // whoever reads the file may have given up by then
-      read.catch(() => {});
-      reading.push(read);
-      if (reading.length >= AHEAD * started.length) yield await reading.shift()!;
-    }
-    while (reading.length > 0) yield await reading.shift()!;
-  } finally {
-    await Promise.all(started.map(({ thread }) => thread.terminate()));
-  }
-}
-
 /**
  * Reads lines in threads, some `batchBytes` at a time; the pieces come in the order of the file.
- * Gives the memory of the chunks away. `zone` is the name of the time zone of times without an offset.
+ * Gives the memory of the chunks away. `zone` is the name of the time zone of times without an
+ * offset. Threads end with the generator. Throws what `chunks` throws, and what a thread throws.
  */
 export async function* readInThreads(
   chunks: AsyncIterable<Uint8Array>,
@@ -64,24 +30,36 @@ export async function* readInThreads(
   threads: number,
   batchBytes: number = BATCH_BYTES,
 ): AsyncGenerator<Piece> {
-  const batches = readParts(batchesOf(chunks, batchBytes), threads, () =>
-    startThread<Reading>('read', import.meta.url, zone, (_, [chunks]: [Uint8Array[]]) =>
+  const started = Array.from({ length: Math.min(threads, MOST_THREADS) }, () =>
+    startThread<Reading>('read', import.meta.url, zone, (_, [chunks]: Batch) =>
       chunks.map(({ buffer }) => buffer as ArrayBuffer),
     ),
   );
+  const reading: Promise<ReadBatch>[] = [];
+  let next = 0;
   let lines = 0;
-  for await (const { growth, ...piece } of batches) {
-    yield movedBy(lines, piece);
+  const nextPiece = async (): Promise<Piece> => {
+    const { growth, places, problems, ...piece } = await reading.shift()!;
+    const before = lines;
     lines += growth;
-  }
-}
-
-function movedBy(lines: number, piece: Piece): Piece {
-  return {
-    ...piece,
-    places: piece.places.map((place) => place + lines),
-    problems: piece.problems.map(([place, problems]) => [place + lines, problems]),
+    return {
+      ...piece,
+      places: places.map((place) => place + before),
+      problems: problems.map(([place, problems]) => [place + before, problems]),
+    };
   };
+  try {
+    for await (const batch of batchesOf(chunks, batchBytes)) {
+      const read = started[next++ % started.length]!.calls.call('read', ...batch);
+      // whoever reads the file may have given up by then
+      read.catch(() => {});
+      reading.push(read);
+      if (reading.length >= AHEAD * started.length) yield await nextPiece();
+    }
+    while (reading.length > 0) yield await nextPiece();
+  } finally {
+    await Promise.all(started.map(({ thread }) => thread.terminate()));
+  }
 }
 
 type Batch = readonly [
@@ -126,7 +104,7 @@ async function* batchesOf(
   if (size > 0) yield [batch, isFirst, end];
 }
 
-type Reading = PartReader<Batch, ReadBatch>;
+type Reading = { read(...batch: Batch): ReadBatch };
 
 /** The functions of a thread that reads lines. */
 export async function offer(zone: string): Promise<Offer> {
