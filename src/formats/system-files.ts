@@ -22,14 +22,12 @@ import { dirname, join, resolve } from 'node:path';
 import { InputError } from '../model/quote.js';
 
 export function unreadable(path: string, error: unknown): InputError {
-  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  const { code, message } = error as NodeJS.ErrnoException;
   let reason = message;
   if (code === 'ENOENT') reason = 'there is no such file';
   if (code === 'EACCES' || code === 'EPERM') reason = 'no permission';
   if (code === 'EISDIR') reason = 'it is a folder';
-  const made = new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
-  // its own, too: a copy for another thread loses those of the cause
-  return syscall === undefined ? made : Object.assign(made, { code, syscall });
+  return new InputError(`${path}: cannot be read: ${reason}`, { cause: error });
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -10,7 +10,7 @@ import { readLines } from './lines.js';
 import { readMsgpack } from './msgpack.js';
 import { type Piece, piecesOf } from './piece.js';
 import { readInThreads } from './read-threads.js';
-import { ProblemLog, type RowParser, UnknownKeys } from './row.js';
+import { BrokenRows, ProblemLog, type RowParser, UnknownKeys } from './row.js';
 import { RowFile } from './row-file.js';
 
 /** Formats whose files are read from front to back. */
@@ -24,17 +24,11 @@ export const PARSERS: Readonly<Record<RowFormat, RowParser>> = {
   msgpack: readMsgpack,
 };
 
-/**
- * Turns a {@link BrokenRows} into an InputError that names the file. Errors of threads have lost
- * their class, and kept their names.
- */
+/** Turns a {@link BrokenRows} into an InputError that names the file. */
 export function nameFile(source: RowFile, error: unknown): unknown {
-  if (error instanceof InputError) return error;
-  const { name, message } = error as Error;
-  if (name === 'InputError') return new InputError(message, { cause: error });
-  if (name !== 'BrokenRows') return error;
+  if (!(error instanceof BrokenRows)) return error;
   const path = source.gzipped ? `${source.path} (gunzipped)` : source.path;
-  return new InputError(`${path}: ${message}`, { cause: error });
+  return new InputError(`${path}: ${error.message}`, { cause: error });
 }
 
 /** Invalid records beyond the allowed ones that end reading: 0.3 MB of gzip can be 150M lines. */

@@ -2,14 +2,10 @@ import { Random } from '../../../src/cli/generate/random.js';
 import { readLines } from '../../../src/formats/rows/lines.js';
 import { type Piece, PieceBuilder } from '../../../src/formats/rows/piece.js';
 import { readInThreads } from '../../../src/formats/rows/read-threads.js';
-import { nameFile } from '../../../src/formats/rows/reader.js';
-import { RowFile } from '../../../src/formats/rows/row-file.js';
-import { unreadable } from '../../../src/formats/system-files.js';
 import { renderPoint } from '../../../src/model/point.js';
 import { openTimeZone } from '../../../src/model/time-zone.js';
-import { isTransient } from '../../../src/reload/decide.js';
 import { pointOf, scatterNotes } from '../../support/notes.js';
-import { assert, makeFile, test } from '../../support/uvu.js';
+import { assert, test } from '../../support/uvu.js';
 
 const ZONE = 'Europe/Helsinki';
 const zone = await openTimeZone(ZONE);
@@ -113,14 +109,6 @@ test('threads end when nobody reads on', async () => {
   }
   // the runner refuses a file that leaves a thread behind
   assert.is(pieces, 5);
-});
-
-test('a disk that fails in a thread is no fault of the file', () => {
-  const failed = Object.assign(new Error('i/o error'), { code: 'EIO', syscall: 'read' });
-  const error = unreadable('points', failed);
-  // as it comes out of a thread
-  const copy = Object.assign(structuredClone(error), { ...error });
-  assert.ok(isTransient(nameFile(new RowFile(makeFile('')), copy)));
 });
 
 test.run();
