@@ -142,9 +142,8 @@ class Drawing {
     this.say(name === undefined ? '' : SHAPES[name].help);
   }
 
-  add({ x, y }: Pixel): void {
-    const { lng, lat } = this.#map.unproject([x, y]);
-    this.#places.push([lng, Math.max(-90, Math.min(90, lat))]);
+  add(pixel: Pixel): void {
+    this.#places.push(this.#placeAt(pixel));
     if (this.name !== 'polygon' && this.#places.length === 2) this.finish();
   }
 
@@ -162,19 +161,11 @@ class Drawing {
 
   #press(event: PointerEvent): void {
     this.isPointing = this.name !== undefined;
-    if (!event.isPrimary) this.#dropPress();
-    else if (this.name !== undefined && event.button === 0) this.#begin(event);
-  }
-
-  #begin(event: PointerEvent): void {
-    this.#pressed = this.#pixelOf(event);
-    if (this.name !== 'polygon') this.add(this.#pressed);
-  }
-
-  /** A second finger zooms: what the first one pressed was no place. */
-  #dropPress(): void {
-    if (this.#pressed !== undefined && this.name !== 'polygon') this.#places.pop();
     this.#pressed = undefined;
+    if (this.name === undefined) return;
+    // a second finger zooms: what the first one pressed is no place
+    if (!event.isPrimary) showDraft(this.#map, []);
+    else if (event.button === 0) this.#pressed = this.#pixelOf(event);
   }
 
   #release(pixel: Pixel): void {
@@ -182,17 +173,26 @@ class Drawing {
     this.#pressed = undefined;
     if (pressed === undefined || this.name === undefined) return;
     const isDrag = Math.hypot(pixel.x - pressed.x, pixel.y - pressed.y) > DRAG;
-    if (this.name === 'polygon' || isDrag) this.add(pixel);
+    if (isDrag && this.name !== 'polygon' && this.#places.length === 0) this.add(pressed);
+    this.add(pixel);
   }
 
   /** Shows the shape as it would be with one more place. */
-  #preview({ x, y }: Pixel): void {
-    if (this.name === undefined || this.#places.length === 0) return;
-    const { lng, lat } = this.#map.unproject([x, y]);
-    const places: Place[] = [...this.#places, [lng, lat]];
-    const isPolygon = this.name === 'polygon';
-    const outline = isPolygon ? [places] : outlineOf(this.name, textOf(this.name, places));
+  #preview(pixel: Pixel): void {
+    const { name } = this;
+    if (name === undefined) return;
+    const isPolygon = name === 'polygon';
+    const isDragged = !isPolygon && this.#places.length === 0 && this.#pressed !== undefined;
+    const before = isDragged ? [this.#placeAt(this.#pressed!)] : this.#places;
+    if (before.length === 0) return;
+    const places = [...before, this.#placeAt(pixel)];
+    const outline = isPolygon ? [places] : outlineOf(name, textOf(name, places));
     showDraft(this.#map, outline?.[0] ?? []);
+  }
+
+  #placeAt({ x, y }: Pixel): Place {
+    const { lng, lat } = this.#map.unproject([x, y]);
+    return [lng, Math.max(-90, Math.min(90, lat))];
   }
 
   #pixelOf({ clientX, clientY }: PointerEvent): Pixel {

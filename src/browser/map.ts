@@ -81,13 +81,14 @@ async function makeMap(place: HTMLElement): Promise<void> {
   });
   map.touchZoomRotate.disableRotation();
   map.keyboard.disableRotation();
-  dark.addEventListener('change', () => {
-    map.setStyle(styleOf(style, { ...shown, shapes: shapesOf(form) }, dark.matches));
-  });
+  const draw = (diff: boolean): void => {
+    map.setStyle(styleOf(style, { ...shown, shapes: shapesOf(form) }, dark.matches), { diff });
+  };
+  dark.addEventListener('change', () => draw(true));
   map.on('error', ({ error }) => {
     place.dataset['problem'] = error.message;
   });
-  retryTiles(map, bar);
+  retryTiles(map, canvas, () => draw(false));
   // a wide screen shows the world once
   const fitWorld = (): void => {
     const pixels = Math.max(canvas.clientWidth, canvas.clientHeight);
@@ -129,16 +130,18 @@ async function makeMap(place: HTMLElement): Promise<void> {
   map.on('idle', () => keepView(map, texts));
 }
 
-/** Says where tiles of matches are missing, and asks for them again: the library does not. */
-function retryTiles(map: MapLibre, bar: HTMLElement): void {
+/** Says where tiles of matches are missing, and draws all anew: the library asks for none again. */
+function retryTiles(map: MapLibre, canvas: HTMLElement, draw: () => void): void {
   const status = document.createElement('output');
-  bar.append(status);
+  canvas.before(status);
   map.on('error', (event) => {
-    if (!('tile' in event) || status.textContent !== '') return;
+    // pictures of another host are its own affair
+    const isOfMatches = 'sourceId' in event && event.sourceId === 'matches' && 'tile' in event;
+    if (!isOfMatches || status.textContent !== '') return;
     status.textContent = 'Some of the map could not be loaded, and is asked for again.';
     window.setTimeout(() => {
       status.textContent = '';
-      map.refreshTiles('matches');
+      draw();
     }, TILES_RETRY_MS);
   });
 }

@@ -84,7 +84,10 @@ async function readService(
       headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
     });
     if (response.ok) {
-      if (!response.headers.has('Waypost-Journal')) throw new Error(NO_JOURNAL_NAMED);
+      if (!response.headers.has('Waypost-Journal')) {
+        await response.body?.cancel();
+        throw new Error(NO_JOURNAL_NAMED);
+      }
       // not by `node:readline`, for which lines also end at U+2028, which JSON may have
       posts = (await response.text()).split('\n').filter(Boolean).map(readPostLine);
     }

@@ -84,11 +84,13 @@ export function buildPostings(
       next[number]! += kept.count;
     } else visitRows(kept, (row) => put(row, number));
   }
+  const from = next.slice();
   for (let i = 0; i < length; i++) {
     put(first + (rowOf === undefined ? i : rowOf[i]!), numbers[i]!);
   }
+  // kept rows are in order, and lie before the new ones
   for (let value = 0; rowOf !== undefined && value < values; value++) {
-    if (next[value]! > starts[value]! + 1) rows.subarray(starts[value], next[value]).sort();
+    if (next[value]! > from[value]! + 1) rows.subarray(from[value], next[value]).sort();
   }
   return { counts, starts, rows, bitmapOf, bitmaps };
 }

@@ -115,19 +115,19 @@ export class Follower {
   /** The next rows, or why there are none. */
   async #readPiece(link: Reader): Promise<readonly BatchRow[] | Standstill> {
     const { sequence, batch } = this.#told;
-    const { lastSequence, pruned } = this.head;
+    const { lastSequence } = this.head;
     const rows = await link.read<BatchRow>(
       `SELECT ${COLUMNS} FROM waypost.posts WHERE sequence BETWEEN $1 AND $2
         ORDER BY sequence LIMIT ${PIECE}`,
       [sequence, lastSequence],
     );
-    const isFirst = sequence === 0;
-    const last = isFirst ? undefined : rows.find((row) => row.sequence === sequence);
-    if (!isFirst && last?.batch !== batch && (last !== undefined || sequence > pruned)) {
-      return 'parted';
-    }
+    const last = rows.find((row) => row.sequence === sequence);
+    if (last !== undefined && last.batch !== batch) return 'parted';
+    // posts may have been removed since the head was read
+    if (last === undefined) this.head = await readHead(link);
+    if (last === undefined && sequence > this.head.pruned) return 'parted';
     const next = rows.slice(last === undefined ? 0 : 1);
-    if (sequence < pruned && next[0]?.sequence !== sequence + 1) return 'pruned';
+    if (sequence < this.head.pruned && next[0]?.sequence !== sequence + 1) return 'pruned';
     for (const [i, row] of next.entries()) {
       if (row.sequence === sequence + 1 + i) continue;
       throw new JournalUnavailable(`post ${sequence + 1 + i} is missing in its table`);

@@ -91,12 +91,19 @@ test('a reader that leaves frees its place; beyond the bound there is 503', asyn
 
 test('a client that leaves frees the place of its export, and the next one never begins', async () => {
   const one = `GET ${PATH} HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const { text } = await service.get('/metrics');
+  const ended = (metrics: string): number =>
+    [...metrics.matchAll(/^waypost_exports_total\{.*\} (\d+)$/gm)].reduce(
+      (sum, [, count]) => sum + Number(count),
+      0,
+    );
   const { socket } = dial(service.port);
   socket.pause();
   socket.write(one + one);
   await until('one is begun', async () => (await metric('waypost_exports')) === 1);
   socket.resetAndDestroy();
   await until('none is under way', async () => (await metric('waypost_exports')) === 0);
+  assert.is(ended((await service.get('/metrics')).text), ended(text) + 1);
 });
 
 test('a compressed export decompresses to the plain one', async () => {

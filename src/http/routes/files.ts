@@ -159,12 +159,16 @@ function createBucketSender(address: string): ImageSender {
     const bucket = await opened;
     const found = await bucket.find(id, name).catch(refuseNow);
     if (found === undefined) throw new NotFound();
-    const { ContentLength: length = 0, ETag: etag = '', LastModified } = found;
+    const { ContentLength: length = 0, ETag: etag, LastModified } = found;
     const { 'if-match': match, 'if-none-match': noneMatch, 'if-range': ifRange } = raw.headers;
-    if (match !== undefined && !matchesEtag(match, etag)) throw refused(412);
-    reply.headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER, ETag: etag });
+    // strongly, unlike If-None-Match
+    const matches = match?.split(',').some((one) => ['*', etag].includes(one.trim()));
+    if (matches === false) throw refused(412);
+    reply.headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
     reply.header('Content-Security-Policy', POLICY);
-    if (noneMatch !== undefined && matchesEtag(noneMatch, etag)) return reply.code(304).send();
+    if (etag !== undefined) reply.header('ETag', etag);
+    if (noneMatch !== undefined && matchesEtag(noneMatch, etag ?? ''))
+      return reply.code(304).send();
     const isPart = ifRange === undefined || ifRange === etag;
     const part = isPart ? rangeOf(raw.headers.range, length) : undefined;
     const { from, to } = part ?? { from: 0, to: length };

@@ -19,7 +19,8 @@ interface AddressOptions extends Pick<LocalOptions, 'companion' | 'mode' | 'poll
 }
 
 const IDLE_MS = 30_000;
-const FILE_CALLS: ReadonlySet<string | undefined> = new Set(['open', 'write']);
+/** Codes of writes that fail at a connection, not at a file. */
+const NETWORK: ReadonlySet<string | undefined> = new Set(['EPIPE', 'ECONNRESET']);
 
 /**
  * Snapshots from an address. Each is downloaded to a file of the folder, checked there as any file
@@ -63,8 +64,8 @@ export async function openAddressSource(options: AddressOptions): Promise<Source
         return { path, checksum, state, close };
       } catch (error) {
         await close();
-        // what reads from the network fails at other calls
-        const isOfFile = FILE_CALLS.has((error as NodeJS.ErrnoException).syscall);
+        const { syscall, code } = error as NodeJS.ErrnoException;
+        const isOfFile = syscall === 'open' || (syscall === 'write' && !NETWORK.has(code));
         const told = isOfFile ? unwritable(folder, folder, error) : error;
         // what a server refuses now it may give later, unlike what is wrong in a file
         throw told instanceof InputError ? new Error(told.message) : told;
