@@ -1,5 +1,6 @@
 import type { MapGeoJSONFeature, Map as MapLibre, PointLike, Popup } from 'maplibre-gl';
 import { OPENABLE, type PageRecord } from './map-layers.js';
+import { button, element } from './map-tools.js';
 import type { Place } from './shapes.js';
 
 interface PopupFacts {
@@ -39,13 +40,14 @@ export function createOpener(
     // below it tiles are those of the zoom before, with larger cells
     const isDeepest = map.getZoom() > MAX_ZOOM - 1e-6;
     if (points.length > 0 || (cluster !== undefined && isDeepest)) {
-      const content = document.createElement('div');
-      content.className = 'map-popup';
-      for (const point of points.slice(0, MOST)) content.append(entry(point, facts));
-      if (points.length > MOST) content.append(element('p', `and ${points.length - MOST} more`));
+      const shown = points.slice(0, MOST).map((point) => entry(point, facts));
+      const content = element('div', { className: 'map-popup' }, ...shown);
+      if (points.length > MOST)
+        content.append(element('p', {}, `and ${points.length - MOST} more`));
       const popup = new library.Popup({ maxWidth: 'none', focusAfterOpen: true });
       if (cluster !== undefined) {
-        content.append(isDeepest ? linkTo(cluster) : button(cluster, () => goTo(cluster, popup)));
+        const goCloser = `Go closer to ${cluster.properties['point_count']} points`;
+        content.append(isDeepest ? linkTo(cluster) : button(goCloser, () => goTo(cluster, popup)));
       }
       // the first link or button gets the focus: all must be there
       popup
@@ -86,37 +88,21 @@ function distinct(features: readonly MapGeoJSONFeature[]): MapGeoJSONFeature[] {
 function entry({ properties }: MapGeoJSONFeature, { records, hasImages }: PopupFacts): HTMLElement {
   const id = Number(properties['id']);
   const record = records.get(id);
-  const link = element('a', `Point ${id}`);
   // addresses begin at that of the list, on whose page every map stands
-  link.href = `${id}/`;
-  const heading = element('h3');
-  heading.append(link);
+  const heading = element('h3', {}, element('a', { href: `${id}/` }, `Point ${id}`));
   const created = timeText(record?.created_at ?? properties['created_at']);
-  const about = `${record?.status ?? properties['status']} · ${created}`;
-  const article = element('article');
-  article.append(heading, element('p', about));
+  const about = element('p', {}, `${record?.status ?? properties['status']} · ${created}`);
+  const article = element('article', {}, heading, about);
   if (record === undefined) return article;
-  const comment = element('p', record.comment);
+  const { comment, image = '', tags = [] } = record;
+  const shown = tags.flatMap((tag) => [element('bdi', { className: 'tag' }, tag), ' ']);
   // what is written from right to left stays in its paragraph
-  comment.dir = 'auto';
-  article.append(comment, tagList(record.tags ?? []));
-  if (hasImages && IMAGE.test(record.image ?? '')) {
-    const image = element('img');
-    image.src = `../..${encodeURI(record.image!)}`;
-    image.alt = `Image of point ${id}`;
-    article.append(image);
+  article.append(element('p', { dir: 'auto' }, comment), element('p', {}, ...shown));
+  if (hasImages && IMAGE.test(image)) {
+    const src = `../..${encodeURI(image)}`;
+    article.append(element('img', { src, alt: `Image of point ${id}` }));
   }
   return article;
-}
-
-function tagList(tags: readonly string[]): HTMLElement {
-  const paragraph = element('p');
-  for (const tag of tags) {
-    const one = element('bdi', tag);
-    one.className = 'tag';
-    paragraph.append(one, ' ');
-  }
-  return paragraph;
 }
 
 /** A record's time, or a tile's seconds since 1970, to the minute and with its offset. */
@@ -127,39 +113,19 @@ function timeText(time: unknown): string {
   return `${text.slice(0, 10)} ${text.slice(11, 16)} ${text.slice(-6)}`;
 }
 
-/** A button that goes closer to a cluster, on which points of the page lie. */
-function button({ properties }: MapGeoJSONFeature, goCloser: () => void): HTMLElement {
-  const made = element('button', `Go closer to ${properties['point_count']} points`);
-  made.type = 'button';
-  made.addEventListener('click', goCloser);
-  return made;
-}
-
 /** A link to the list of a cluster's points: those of one place never come apart on the map. */
 function linkTo(cluster: MapGeoJSONFeature): HTMLElement {
   const [lon, lat] = placeOf(cluster);
-  const paragraph = element('p');
-  const link = element('a', `${cluster.properties['point_count']} points around here`);
   const query = new URLSearchParams(location.search);
   query.delete('page');
   query.set('coordinates', `${lat.toFixed(7)},${lon.toFixed(7)},${AROUND}`);
-  link.href = `?${query}`;
-  paragraph.append(link);
-  return paragraph;
+  const text = `${cluster.properties['point_count']} points around here`;
+  return element('p', {}, element('a', { href: `?${query}` }, text));
 }
 
 function placeOf({ geometry }: MapGeoJSONFeature): Place {
   if (geometry.type !== 'Point') throw new Error(`A ${geometry.type} is no place.`);
   return geometry.coordinates as Place;
-}
-
-function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  text = '',
-): HTMLElementTagNameMap[Name] {
-  const made = document.createElement(name);
-  made.textContent = text;
-  return made;
 }
 
 /** What a map shows, in words, for those who do not see it. */

@@ -64,11 +64,18 @@ export function addTools({ map, bar, apply, open }: Workplace): void {
   });
 }
 
-function button(label: string, act: () => void): HTMLButtonElement {
-  const made = document.createElement('button');
-  made.type = 'button';
-  made.textContent = label;
-  made.addEventListener('click', act);
+export function button(label: string, act: () => void): HTMLButtonElement {
+  return element('button', { type: 'button', onclick: act }, label);
+}
+
+/** Makes an element; texts become text, never markup. */
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  properties: Partial<HTMLElementTagNameMap[Name]> = {},
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Name] {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
   return made;
 }
 

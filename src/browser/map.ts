@@ -1,7 +1,7 @@
 import type { Map as MapLibre } from 'maplibre-gl';
 import { type Drawn, type PageFeature, type Shown, showShapes, styleOf } from './map-layers.js';
 import { createOpener, type Library, summaryOf } from './map-popups.js';
-import { addTools } from './map-tools.js';
+import { addTools, element } from './map-tools.js';
 import { type Outline, outlineOf, type Place, SHAPE_NAMES } from './shapes.js';
 
 /** Zoom to which a map goes at most when it shows all that is on it. */
@@ -64,10 +64,8 @@ async function makeMap(place: HTMLElement): Promise<void> {
     shapes: shapesOf(form),
     draft: [],
   };
-  const canvas = document.createElement('div');
-  const bar = document.createElement('div');
-  bar.className = 'map-bar';
-  canvas.className = 'map-canvas';
+  const bar = element('div', { className: 'map-bar' });
+  const canvas = element('div', { className: 'map-canvas' });
   place.replaceChildren(bar, canvas);
   const dark = matchMedia('(prefers-color-scheme: dark)');
   const map = new library.Map({
