@@ -195,14 +195,13 @@ export function parseItemQuery(pairs: readonly Pair[]): readonly RecordKey[] | u
   return readKnown(pairs, ITEM_PARAMETERS, readKeys);
 }
 
-/** Throws a 400 HttpError for unknown parameters of a document. */
-export function refuseOthers(pairs: readonly Pair[]): void {
-  readKnown(pairs, OGC_PARAMETERS, () => undefined);
-}
-
 /** The filters that a document keeps in its links. Throws as {@link parseItemsQuery} does. */
-export function parseKept(pairs: readonly Pair[], zone: TimeZone): readonly Pair[] {
-  readKnown(pairs, LEADING_PARAMETERS, (reader) => parseFilters(reader, zone));
+export function parseKept(
+  pairs: readonly Pair[],
+  parameters: readonly Parameter[],
+  zone: TimeZone,
+): readonly Pair[] {
+  readKnown(pairs, parameters, (reader) => parseFilters(reader, zone));
   return pairs.filter(({ name }) => KEPT_PARAMETERS.some((one) => one.name === name));
 }
 

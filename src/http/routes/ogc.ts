@@ -37,14 +37,14 @@ import {
   parseItemQuery,
   parseItemsQuery,
   parseKept,
-  refuseOthers,
 } from '../request/list-parameters.js';
-import { parameters } from '../request/parameter.js';
+import { type Parameter, parameters } from '../request/parameter.js';
 import type { Pair } from '../request/query-string.js';
 import { pointView, type WantedPoint } from './rest-views.js';
 
 const CRS84 = 'http://www.opengis.net/def/crs/OGC/1.3/CRS84';
 const GREGORIAN = 'http://www.opengis.net/def/uom/ISO-8601/0/Gregorian';
+const KEEPS = 'Links to the items keep the filters.';
 const STANDARD = 'http://www.opengis.net/spec/ogcapi-features-1/1.0/conf';
 
 /** All addresses of OGC API - Features but {@link OGC_API_PATH}. */
@@ -52,7 +52,7 @@ export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown
   return [
     documentAddress(
       context,
-      ['ogc', OGC_PATH, 'OGC API - Features', 'Where everything is.'],
+      ['ogc', OGC_PATH, 'OGC API - Features', `Where everything is. ${KEEPS}`],
       ({ origin, kept }) => ({
         title: 'Waypost',
         description: 'Geolocated notes, by OGC API - Features.',
@@ -67,10 +67,15 @@ export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown
         ],
       }),
     ),
-    conformanceAddress(),
     documentAddress(
       context,
-      ['ogcCollections', COLLECTIONS_PATH, 'Collections', 'The one collection there is.'],
+      ['ogcConformance', CONFORMANCE_PATH, 'Conformance', 'The parts of the standard kept to.'],
+      () => ({ conformsTo: ['core', 'geojson', 'oas30'].map((one) => `${STANDARD}/${one}`) }),
+      OGC_PARAMETERS,
+    ),
+    documentAddress(
+      context,
+      ['ogcCollections', COLLECTIONS_PATH, 'Collections', `The one collection there is. ${KEEPS}`],
       (place) => ({
         links: [linkTo('self', selfLink(place.origin + COLLECTIONS_PATH, place.kept))],
         collections: [collectionOf(place)],
@@ -82,7 +87,7 @@ export function ogcAddresses(context: ViewContext): readonly ReadAddress<unknown
         'ogcCollection',
         COLLECTION_PATH,
         'Collection',
-        'What the collection holds, where and when.',
+        `What the collection holds, where and when. ${KEEPS}`,
       ],
       collectionOf,
     ),
@@ -104,23 +109,12 @@ function documentAddress(
   { zone }: ViewContext,
   [name, path, title, description]: readonly [string, string, string, string],
   make: (place: Place) => object,
+  parameters: readonly Parameter[] = LEADING_PARAMETERS,
 ): ReadAddress<readonly Pair[]> {
   return {
-    ...{ ...COMMON, name, path, title, formats: [JSON_FORMAT], parameters: LEADING_PARAMETERS },
-    description: `${description} Links to the items keep the filters.`,
-    read: ({ pairs }) => parseKept(pairs, zone),
+    ...{ ...COMMON, name, path, title, description, formats: [JSON_FORMAT], parameters },
+    read: ({ pairs }) => parseKept(pairs, parameters, zone),
     find: (kept, { origin }, served) => Buffer.from(JSON.stringify(make({ origin, served, kept }))),
-  };
-}
-
-function conformanceAddress(): ReadAddress<void> {
-  const conformsTo = ['core', 'geojson', 'oas30'].map((one) => `${STANDARD}/${one}`);
-  return {
-    ...{ ...COMMON, name: 'ogcConformance', path: CONFORMANCE_PATH, formats: [JSON_FORMAT] },
-    ...{ title: 'Conformance', description: 'The parts of the standard kept to.' },
-    parameters: OGC_PARAMETERS,
-    read: ({ pairs }) => refuseOthers(pairs),
-    find: () => Buffer.from(JSON.stringify({ conformsTo })),
   };
 }
 
