@@ -15,10 +15,9 @@ function offerPickers(field: HTMLInputElement): void {
   const isShown = isTime && field.ariaInvalid !== 'true' && /^\d{4}-/.test(localText(at));
   // what names no offset, is wrong or has a year that no picker shows stays as it was written
   if (field.value !== '' && !isShown) return;
-  const [date, time] = [document.createElement('input'), document.createElement('input')];
-  date.type = 'date';
-  time.type = 'time';
-  time.ariaLabel = `${field.labels?.[0]?.textContent}, time`;
+  const date = Object.assign(document.createElement('input'), { type: 'date', id: field.id });
+  const ariaLabel = `${field.labels?.[0]?.textContent}, time`;
+  const time = Object.assign(document.createElement('input'), { type: 'time', ariaLabel });
   const before = field.value;
   // a time that is left as it was keeps its seconds, which the picker does not show
   const [, seconds = ''] = SECONDS.exec(before) ?? [];
@@ -27,6 +26,8 @@ function offerPickers(field: HTMLInputElement): void {
     [date.defaultValue, time.defaultValue] = [shown.slice(0, 10), shown.slice(11, 16)];
   }
   const write = (): void => {
+    // a time alone is no instant: the browser asks for its date
+    date.required = time.value !== '';
     const isKept = time.value !== '' && time.value === time.defaultValue;
     const given = isKept ? time.value + seconds : time.value;
     const whole = given || (field.name.endsWith('_before') ? END_OF_DAY : '00:00:00');
@@ -38,11 +39,6 @@ function offerPickers(field: HTMLInputElement): void {
     date.required = false;
   });
   for (const picker of [date, time]) picker.addEventListener('input', write);
-  // a time alone is no instant: the browser asks for its date
-  time.addEventListener('input', () => {
-    date.required = time.value !== '';
-  });
-  date.id = field.id;
   field.removeAttribute('id');
   field.type = 'hidden';
   field.after(date, time);
@@ -114,23 +110,17 @@ function view(place: HTMLElement): void {
   });
 }
 
-for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) {
-  leaveOutEmptyFields(form);
+function each<Found extends Element>(selector: string, act: (found: Found) => void): void {
+  for (const found of document.querySelectorAll<Found>(selector)) act(found);
 }
-for (const field of document.querySelectorAll<HTMLInputElement>('input[data-time]')) {
-  offerPickers(field);
-}
-for (const field of document.querySelectorAll<HTMLInputElement>('input[list]')) {
-  offerBehindCommas(field);
-}
-for (const image of document.querySelectorAll('img')) nameMissing(image);
-for (const field of document.querySelectorAll<HTMLInputElement>('input[name="_page"]')) {
-  nameVisit(field);
-}
+
+each('form[method="get"]', leaveOutEmptyFields);
+each('input[data-time]', offerPickers);
+each('input[list]', offerBehindCommas);
+each('img', nameMissing);
+each('input[name="_page"]', nameVisit);
+each('#viewer', view);
 // a page out of the browser's cache has what was typed before it was left, and filters by less
 addEventListener('pageshow', ({ persisted }) => {
-  if (!persisted) return;
-  for (const form of document.querySelectorAll<HTMLFormElement>('form[method="get"]')) form.reset();
+  if (persisted) each<HTMLFormElement>('form[method="get"]', (form) => form.reset());
 });
-const viewer = document.getElementById('viewer');
-if (viewer !== null) view(viewer);
