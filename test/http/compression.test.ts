@@ -1,5 +1,9 @@
 import zlib, { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { createCompression } from '../../src/http/answer/delivery.js';
+import { AnswerCache } from '../../src/http/answer/answer-cache.js';
+import type { Context } from '../../src/http/answer/context.js';
+import { createDelivery, type Job } from '../../src/http/answer/delivery.js';
+import type { Made } from '../../src/http/answer/question.js';
+import type { Answer } from '../../src/http/answer/sender.js';
 import { CODINGS, type Coding, createCodingOf } from '../../src/http/request/negotiation.js';
 import { packUnseen } from '../../src/model/notification.js';
 import { tokenKey } from '../../src/posts/tokens/file.js';
@@ -8,7 +12,7 @@ import { type Envelope, LIST, type Reply } from '../support/client.js';
 import { generationOf } from '../support/engine.js';
 import { notification } from '../support/native.js';
 import { scatterNotes } from '../support/notes.js';
-import { assert, test } from '../support/uvu.js';
+import { assert, test, until } from '../support/uvu.js';
 
 const unseen = packUnseen(Array.from({ length: 100 }, (_, i) => notification(2 * i + 1)));
 const current = { generation: await generationOf(scatterNotes(67, 1_000), { unseen }) };
@@ -174,21 +178,21 @@ test('many requests at once are all answered, compressed or not', async () => {
 });
 
 test('no more answers than the bound are compressed at once', async () => {
-  const start = createCompression();
+  const sizes: number[] = [];
+  const sender = { send: (_reply: unknown, { body }: Answer) => sizes.push(body.length) };
+  const memory = { give() {} };
+  const { deliver } = createDelivery({} as Context, new AnswerCache(0));
+  const job = { sender, memory } as unknown as Job;
   const body = Buffer.alloc(100_000, 'text ');
-  const sizes: Promise<number | undefined>[] = [];
-  const begin = (): boolean => {
-    let isStarted = false;
-    const size = new Promise<number | undefined>((resolve) => {
-      isStarted = start('gzip', body, (compressed) => resolve(compressed?.length));
-    });
-    if (isStarted) sizes.push(size);
-    return isStarted;
-  };
-  assert.equal([begin(), begin(), begin()], [true, true, false]);
-  for (const size of await Promise.all(sizes)) assert.ok(size! < 10_000);
-  assert.ok(begin());
-  await Promise.all(sizes);
+  const made = { heads: [{ coding: 'gzip' }, {}], body } as unknown as Made;
+  const sends = [deliver(made, job), deliver(made, job), deliver(made, job)];
+  assert.equal(sends.map(Boolean), [false, false, true]);
+  sends[2]!();
+  assert.equal(sizes, [body.length]);
+  await until('both are sent', () => sizes.length === 3);
+  for (const size of sizes.slice(1)) assert.ok(size < 10_000);
+  assert.is(deliver(made, job), undefined);
+  await until('another is sent', () => sizes.length === 4);
 });
 
 test('any Accept-Encoding header is read, long ones included', () => {

@@ -29,7 +29,7 @@ export interface Delivery {
 
 /** Makes the delivery of a thread's answers: compression, answer cache, sending. */
 export function createDelivery({ logger }: Context, answers: AnswerCache): Delivery {
-  const compress = createCompression();
+  let underWay = 0;
 
   function finish(
     { reply, sender, key, onMade }: Job,
@@ -66,13 +66,16 @@ export function createDelivery({ logger }: Context, answers: AnswerCache): Deliv
         return finish(job, made, plain, body, onSent);
       }
       const finishPlain = (): Send => finish({ ...job, key: undefined }, made, plain, body, onSent);
-      const isStarted = compress(coding, body, (compressed) => {
-        if (compressed === undefined) return finishPlain()();
-        onSent();
-        finish(job, made, head!, compressed)();
-      });
       // not kept when sent plain for want of a thread: the next request may find one
-      return isStarted ? undefined : finishPlain();
+      if (underWay === MAX_UNDER_WAY) return finishPlain();
+      underWay++;
+      compress(coding, body, (error, compressed) => {
+        underWay--;
+        if (error !== null) return finishPlain()();
+        onSent();
+        finish(job, made, head!, compressed as Buffer<ArrayBuffer>)();
+      });
+      return undefined;
     },
   };
 }
@@ -101,28 +104,14 @@ const ZSTD_LEVEL = 100;
 const ZSTD = { chunkSize: CHUNK_BYTES, params: { [ZSTD_LEVEL]: 6 } };
 const { zstdCompress } = zlib as { zstdCompress?: typeof brotliCompress };
 
-/**
- * Makes a function that compresses a body and calls `done` later, with undefined where that failed.
- * It returns false, and calls nothing, while {@link MAX_UNDER_WAY} others are under way.
- */
-export function createCompression(): (
+function compress(
   coding: Coding,
   body: Buffer,
-  done: (compressed: Buffer<ArrayBuffer> | undefined) => void,
-) => boolean {
-  let underWay = 0;
-  return (coding, body, done) => {
-    if (underWay >= MAX_UNDER_WAY) return false;
-    underWay++;
-    const finish = (error: Error | null, compressed: Buffer): void => {
-      underWay--;
-      done(error === null ? (compressed as Buffer<ArrayBuffer>) : undefined);
-    };
-    if (coding === 'zstd') zstdCompress!(body, ZSTD, finish);
-    else if (coding === 'br') brotliCompress(body, BROTLI, finish);
-    else gzip(body, GZIP, finish);
-    return true;
-  };
+  done: (error: Error | null, compressed: Buffer) => void,
+): void {
+  if (coding === 'zstd') zstdCompress!(body, ZSTD, done);
+  else if (coding === 'br') brotliCompress(body, BROTLI, done);
+  else gzip(body, GZIP, done);
 }
 
 /** The same bytes in memory without room beside them, which a cache would not count. */
