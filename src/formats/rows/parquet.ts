@@ -1,7 +1,7 @@
 import type { DecodedArray } from 'hyparquet';
 import { InputError } from '../../model/quote.js';
 import type { Progress } from '../snapshot.js';
-import { type Column, detailOf, type ParquetFile, readParquetFile } from './parquet-file.js';
+import { type Column, detailOf, readParquetFile } from './parquet-file.js';
 import { cellValue, type Place, readPages, Unreadable } from './parquet-pages.js';
 import { BrokenRows, type Row } from './row.js';
 import type { RowFile } from './row-file.js';
@@ -23,50 +23,31 @@ export async function* readParquet(
   source: RowFile,
   onProgress: Progress = () => {},
 ): AsyncGenerator<Row[]> {
-  const groups = new RowGroups(source);
-  for (let index = 0; index < groups.count; index++) {
-    yield* groups.rowsOf(index);
-    onProgress(groups.endOf(index), source.size);
+  const { columns, unknown, groups } = readParquetFile(source);
+  let left = MAX_EXPANSION * source.size + FREE_EXPANSION;
+  /** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
+  const spend = (bytes: number): void => {
+    left -= bytes;
+    if (left >= 0) return;
+    throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
+  };
+  const total = groups.reduce((sum, { rows }) => sum + rows, 0);
+  if (total * ROW_BYTES > left) {
+    throw new BrokenRows(`announces ${total} rows in ${source.size} bytes`);
   }
-  await source.hash();
-  onProgress(source.size, source.size);
-}
-
-class RowGroups {
-  readonly count: number;
-  readonly #source: RowFile;
-  readonly #file: ParquetFile;
   /** The number of the last record that was read. */
-  #row = 0;
-  /** Bytes that values may still take. */
-  #left: number;
-
-  /** Reads the metadata. Throws {@link BrokenRows}. */
-  constructor(source: RowFile) {
-    this.#source = source;
-    this.#file = readParquetFile(source);
-    this.count = this.#file.groups.length;
-    this.#left = MAX_EXPANSION * source.size + FREE_EXPANSION;
-    const all = this.#file.groups.reduce((sum, { rows }) => sum + rows, 0);
-    if (all * ROW_BYTES > this.#left) {
-      throw new BrokenRows(`announces ${all} rows in ${source.size} bytes`);
-    }
-  }
-
-  /** The records of the next group. */
-  *rowsOf(index: number): Generator<Row[]> {
-    const { columns, unknown, groups } = this.#file;
-    const { rows: announced, chunks } = groups[index]!;
+  let row = 0;
+  for (const [index, { rows: announced, chunks }] of groups.entries()) {
     // pyarrow writes an empty row group for an empty table
-    if (announced === 0) return;
-    const before = this.#row;
+    if (announced === 0) continue;
+    const before = row;
     let now: Column | undefined;
     try {
       const all = columns.map((column) => {
         now = column;
         const chunk = chunks[column.index];
         if (chunk === undefined) throw new BrokenRows('its pages are not in this file');
-        return new Values(column, readPages(this.#source, column, chunk, this.#spend));
+        return new Values(column, readPages(source, column, chunk, spend));
       });
       for (;;) {
         let count = BATCH;
@@ -76,7 +57,7 @@ class RowGroups {
         }
         if (count === 0) break;
         const rows: Row[] = [];
-        for (let i = 0; i < count; i++) rows.push(readRow(++this.#row, all, unknown, this.#spend));
+        for (let i = 0; i < count; i++) rows.push(readRow(++row, all, unknown, spend));
         yield rows;
       }
       for (const values of all) {
@@ -86,29 +67,19 @@ class RowGroups {
     } catch (error) {
       if (error instanceof InputError) throw error;
       const column = now === undefined ? '' : `, column "${now.name}"`;
-      const where = `row group ${index + 1}${column}, at record ${this.#row + 1}`;
+      const where = `row group ${index + 1}${column}, at record ${row + 1}`;
       throw new BrokenRows(where + (detailOf(error) || ': is damaged'));
     }
-    const count = this.#row - before;
-    if (count !== announced) {
-      throw new BrokenRows(`row group ${index + 1} has ${count} rows, and announces ${announced}`);
+    if (row - before !== announced) {
+      throw new BrokenRows(
+        `row group ${index + 1} has ${row - before} rows, and announces ${announced}`,
+      );
     }
+    const ends = columns.map((column) => chunks[column.index]!.to);
+    onProgress(Math.min(Math.max(...ends), source.size - 1), source.size);
   }
-
-  /** The bytes of the file that are read with a group. */
-  endOf(index: number): number {
-    const { columns, groups } = this.#file;
-    const ends = columns.map((column) => groups[index]!.chunks[column.index]?.to ?? 0);
-    return Math.min(Math.max(...ends), this.#source.size - 1);
-  }
-
-  /** Charges for bytes that were uncompressed or repeated: a small file may announce terabytes. */
-  readonly #spend = (bytes: number): void => {
-    this.#left -= bytes;
-    if (this.#left < 0) {
-      throw new BrokenRows(`holds more than ${MAX_EXPANSION} times its bytes: damaged, or a trap`);
-    }
-  };
+  await source.hash();
+  onProgress(source.size, source.size);
 }
 
 /** The values of a column in a row group, read page by page. */
