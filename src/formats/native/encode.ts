@@ -77,12 +77,13 @@ export function binMark(size: number): Uint8Array {
   return mark(BIN32_MARK, size);
 }
 
-export function notificationsObject(items: readonly Uint8Array[]): Uint8Array {
+export function notificationsObject(notifications: readonly Notification[]): Uint8Array {
+  const items = notifications.map(notificationObject);
   const list = Buffer.concat([mark(ARRAY32_MARK, items.length), ...items]);
   return map({ type: packr.pack('notifications'), items: list });
 }
 
-export function notificationObject({ id, user, seen, comment }: Notification): Uint8Array {
+function notificationObject({ id, user, seen, comment }: Notification): Uint8Array {
   return packr.pack({
     id: integer(id),
     user: integer(user),

@@ -9,14 +9,10 @@ import {
   footerObject,
   headerObject,
   type Labels,
-  notificationObject,
   notificationsObject,
   uint32,
 } from './encode.js';
 import { MAX_FRAME_NOTIFICATIONS, MAX_NOTIFICATIONS_BYTES, MAX_RECORDS_SIZE } from './format.js';
-
-// leaves room for the map around the items
-const MAX_ITEMS_BYTES = MAX_NOTIFICATIONS_BYTES - 64;
 
 export interface NativeTotals {
   readonly points: number;
@@ -67,28 +63,24 @@ export class NativeWriter {
   }
 
   finish(notifications: readonly Notification[] = []): NativeTotals {
-    let pending: Uint8Array[] = [];
-    let bytes = 0;
-    const flush = (): void => {
-      if (pending.length > 0) this.#frame([notificationsObject(pending)]);
-      pending = [];
-      bytes = 0;
-    };
-    for (const item of notifications) {
-      const object = notificationObject(item);
-      if (object.length > MAX_ITEMS_BYTES) {
-        throw new RangeError(`notification ${item.id} is too long: ${object.length} bytes`);
-      }
-      const isFull = pending.length === MAX_FRAME_NOTIFICATIONS;
-      if (isFull || bytes + object.length > MAX_ITEMS_BYTES) flush();
-      pending.push(object);
-      bytes += object.length;
-    }
-    flush();
+    this.#writeNotifications(notifications);
     const [blocks, points] = [this.#blocks, this.#points];
     const totals = { points, blocks, notifications: notifications.length };
     this.#frame([footerObject({ ...totals, crc: crc32(Uint32Array.from(this.#crcs)) })]);
     return { ...totals, bytes: this.#bytes };
+  }
+
+  /** Writes one frame, or frames of both halves where that is too large. */
+  #writeNotifications(items: readonly Notification[]): void {
+    if (items.length === 0) return;
+    const object = notificationsObject(items);
+    const isSmall = object.length <= MAX_NOTIFICATIONS_BYTES;
+    if (isSmall && items.length <= MAX_FRAME_NOTIFICATIONS) this.#frame([object]);
+    else if (items.length === 1) throw new RangeError(`notification ${items[0]!.id} is too long`);
+    else {
+      this.#writeNotifications(items.slice(0, items.length / 2));
+      this.#writeNotifications(items.slice(items.length / 2));
+    }
   }
 
   #frame(object: readonly Uint8Array[], crc: number = crcOf(object)): void {
