@@ -10,7 +10,6 @@ import {
   markMatches,
   narrowest,
   type Window,
-  windowsOf,
 } from './common/matches.js';
 import {
   type Driver,
@@ -42,7 +41,7 @@ export function restrictMatches(
 ): Matches {
   const { bits } = frequent;
   if (matches.form === 'all' || matches.count === dataset.count) return matchesOf(frequent);
-  const windows = windowsOf(matches);
+  const { windows } = matches;
   const listed = (count: number): Matches => {
     const rows = scratch.rows.subarray(0, count);
     return { form: 'rows', rows, windows, count };

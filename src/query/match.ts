@@ -68,11 +68,11 @@ function matchPlaceAndTime(
 ): Matches {
   // a single filter is counted by its index
   if (region === undefined) {
-    if (windows.length === 0) return { form: 'all', count: dataset.count };
+    if (windows.length === 0) return { form: 'all', windows, count: dataset.count };
     if (windows.length === 1) return { form: 'windows', windows, count: windows[0]!.count };
   } else if (windows.length === 0) {
     const runs = findRuns(dataset, region, scratch.runs, scratch.budget);
-    return { form: 'runs', region, runs, count: runs.rows };
+    return { form: 'runs', region, runs, windows, count: runs.rows };
   }
 
   // of several filters, the rows of one are tested against the others

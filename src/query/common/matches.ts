@@ -10,20 +10,14 @@ import { costInRuns, type Runs } from './runs.js';
 import type { Scratch } from './scratch.js';
 
 /** The rows that satisfy all filters, in the form that was cheapest to find; all in `windows`. */
-export type Matches = { readonly count: number } & (
+export type Matches = { readonly count: number; readonly windows: readonly Window[] } & (
   | { readonly form: 'all' }
   /** All rows that lie in one window, or in both. */
-  | { readonly form: 'windows'; readonly windows: readonly Window[] }
+  | { readonly form: 'windows' }
   | { readonly form: 'runs'; readonly region: Region; readonly runs: Runs }
-  | { readonly form: 'rows'; readonly rows: Int32Array; readonly windows: readonly Window[] }
-  | { readonly form: 'bits'; readonly bits: Int32Array; readonly windows: readonly Window[] }
+  | { readonly form: 'rows'; readonly rows: Int32Array }
+  | { readonly form: 'bits'; readonly bits: Int32Array }
 );
-
-const NO_WINDOWS: readonly Window[] = [];
-
-export function windowsOf(matches: Matches): readonly Window[] {
-  return 'windows' in matches ? matches.windows : NO_WINDOWS;
-}
 
 /** Lists the matches. Throws where no filter was given: the list would be all rows. */
 export function listRows(scratch: Scratch, matches: Matches): Int32Array {

@@ -11,7 +11,6 @@ import {
   type Matches,
   markMatches,
   type Window,
-  windowsOf,
 } from '../common/matches.js';
 import {
   type AccessPath,
@@ -43,7 +42,7 @@ export function takeOrdered(
 ): void {
   const length = to - from;
   const page = scratch.page.subarray(0, length);
-  const windows = windowsOf(matches);
+  const { windows } = matches;
   const others = windows.filter((window) => window.order !== order);
   const whole = { from: 0, to: order.rows.length };
   const range = windows.find((window) => window.order === order) ?? whole;
