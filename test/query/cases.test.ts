@@ -91,8 +91,11 @@ test('matches that all lie at the far end of the order are found, where a walk g
     return { id: i + 1, lon: (i % 360) - 180, lat: 0, created: i * 1e6, modified: -i * 1e6 };
   });
   const large = await engineOf(all);
-  assert.is(chooseAccessPath(10, share, count, 'windows').accessPath, 'walk');
-  assert.ok(chooseAccessPath(10, share, count, 'windows').most < count - share);
+  const costs = { tests: 1, listing: 0, marking: 2 * share, cellRows: undefined };
+  const facts = { length: 10, ...costs, hasWalked: false };
+  const choice = chooseAccessPath(10, share, count, 'windows', facts);
+  assert.is(choice.accessPath, 'walk');
+  assert.ok(choice.most < count - share);
   const late = { after: (count - share) * 1e6, before: Infinity };
   const early = { after: -Infinity, before: (share - 1) * 1e6 };
   for (const createdAt of [late, early]) {

@@ -73,7 +73,7 @@ function cheapest<T>(costs: readonly (readonly [T, number])[]): readonly [T, cos
   return costs.reduce((best, next) => (next[1] < best[1] ? next : best));
 }
 
-interface PathFacts {
+export interface PathFacts {
   readonly length: number;
   /** The number of windows to test a row by. */
   readonly tests: number;
@@ -101,14 +101,7 @@ export function chooseAccessPath(
   count: number,
   span: number,
   form: Form,
-  {
-    length = end,
-    tests = 1,
-    listing = 0,
-    marking = count * MARKED,
-    cellRows = Infinity,
-    hasWalked = false,
-  }: Partial<PathFacts> = {},
+  { length, tests, listing, marking, cellRows = Infinity, hasWalked }: PathFacts,
 ): Choice {
   const passed = hasWalked ? span : (end * span) / count;
   const test = form === 'runs' ? RUN_TEST : form === 'bits' ? BIT_TEST : SCATTERED * tests;

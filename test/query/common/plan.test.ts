@@ -1,9 +1,11 @@
 import type { Filters, Ordering, Query } from '../../../src/model/query.js';
 import {
+  type Choice,
   chooseAccessPath,
   chooseDriver,
   chooseNearestPath,
   type Facts,
+  type PathFacts,
 } from '../../../src/query/common/plan.js';
 import { Engine, type Hints, RECORD } from '../../../src/query/engine.js';
 import { idsOf, Meter } from '../../support/engine.js';
@@ -40,12 +42,25 @@ test('the filter with fewer rows is gone through, and one without matches wins o
   }
 });
 
+type Form = Parameters<typeof chooseAccessPath>[3];
+
+function choosePath(end: number, count: number, form: Form, given?: Partial<PathFacts>): Choice {
+  const others = { marking: 2 * count, cellRows: undefined, hasWalked: false };
+  const facts = { length: end, tests: 1, listing: 0, ...others, ...given };
+  return chooseAccessPath(end, count, MILLION, form, facts);
+}
+
 test('first pages of many matches are walked to, deep pages and those of few are not', () => {
   const bits = { marking: 0, listing: 200_000 };
   const cells = { cellRows: 2_048, length: 100 };
   const hasWalked = true;
-  type Given = Parameters<typeof chooseAccessPath>;
-  const cases: [end: number, count: number, forms: string, path: string, given?: Given[4]][] = [
+  const cases: [
+    end: number,
+    count: number,
+    forms: string,
+    path: string,
+    given?: Partial<PathFacts>,
+  ][] = [
     [100, MILLION, 'runs windows', 'walk'],
     [100, 500_000, 'runs windows', 'walk'],
     // only marking tells whether a row is in a list
@@ -75,14 +90,14 @@ test('first pages of many matches are walked to, deep pages and those of few are
     [1, MILLION, 'windows', 'walk 1008'],
   ];
   for (const [end, count, forms, expected, given] of cases) {
-    for (const form of forms.split(' ') as Given[3][]) {
-      const { accessPath, most } = chooseAccessPath(end, count, MILLION, form, given);
+    for (const form of forms.split(' ') as Form[]) {
+      const { accessPath, most } = choosePath(end, count, form, given);
       const found = expected.includes(' ') ? `${accessPath} ${most}` : accessPath;
       assert.is(found, expected, `${end} of ${count}, ${form}, ${JSON.stringify(given)}`);
     }
   }
   // but no walk costs more than another way
-  const { accessPath, most } = chooseAccessPath(100, 10_000, MILLION, 'windows');
+  const { accessPath, most } = choosePath(100, 10_000, 'windows');
   assert.is(accessPath, 'walk');
   assert.ok(most > 10_000 && most < 20_000, String(most));
 });
@@ -90,9 +105,9 @@ test('first pages of many matches are walked to, deep pages and those of few are
 test('the further the page, the less a walk is worth: the choice goes one way only', () => {
   for (const count of [10, 1_000, 30_000, 400_000]) {
     for (const choose of [
-      (end: number) => chooseAccessPath(end, count, MILLION, 'runs').accessPath,
-      (end: number) => chooseAccessPath(end, count, MILLION, 'windows').accessPath,
-      (end: number) => chooseAccessPath(end, count, MILLION, 'rows').accessPath,
+      (end: number) => choosePath(end, count, 'runs').accessPath,
+      (end: number) => choosePath(end, count, 'windows').accessPath,
+      (end: number) => choosePath(end, count, 'rows').accessPath,
       (end: number) => chooseNearestPath(end, count),
     ]) {
       const ends = Array.from({ length: 20 }, (_, i) => Math.ceil(((i + 1) * count) / 20));
