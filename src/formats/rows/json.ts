@@ -4,8 +4,6 @@ import { FEATURE_FORM, JSON_FORM, type RenderedPoint, readRendered } from './can
 import { JsonDocument, parsePart } from './json-document.js';
 import { BrokenRows, problemRow, type Row, TOO_LONG } from './row.js';
 
-const SHOWN_BYTES = 200;
-
 /**
  * Reads a JSON document: an array of records, an object with a list `results`, or a GeoJSON
  * FeatureCollection. A syntax error ends reading: nothing tells where the next record begins. Throws
@@ -29,7 +27,6 @@ export async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     }
     rendered = undefined;
   }, isRendered);
-  let start = '';
   for await (const chunk of chunks) {
     let fault: unknown;
     try {
@@ -39,24 +36,18 @@ export async function* readJson(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
     }
     const crs = document.list === 'features' ? foreignCrs(document.members['crs']) : undefined;
     if (crs !== undefined) throw new BrokenRows(`its "crs" ${crs}`);
-    if (document.list === undefined && start.length < SHOWN_BYTES) {
-      start += Buffer.from(chunk.subarray(0, SHOWN_BYTES)).toString();
-    }
     yield rows;
     if (fault !== undefined) throw fault;
     rows = [];
   }
-  requireRecords(document, start);
+  requireRecords(document);
   const page = pageOf(document);
   if (page === undefined) return;
   throw new BrokenRows(`is a page of a longer list: ${page}; fetch all of it`);
 }
 
 /** Throws where the document is incomplete or has no list of records. */
-function requireRecords(
-  { list, members, records, bytes, isComplete }: JsonDocument,
-  start: string,
-): void {
+function requireRecords({ list, members, records, bytes, isComplete }: JsonDocument): void {
   if (!isComplete) {
     throw new BrokenRows(
       `the JSON document is cut short: it ends at byte ${bytes}, inside or behind record ` +
@@ -64,10 +55,9 @@ function requireRecords(
     );
   }
   if (list === undefined) {
-    const shown = start.trim().slice(0, SHOWN_BYTES);
     throw new BrokenRows(
       'a JSON document must be an array of records, an object with a list "results", or a ' +
-        `GeoJSON FeatureCollection with a list "features"; this one is ${shown}`,
+        `GeoJSON FeatureCollection with a list "features"; this one is ${show(members)}`,
     );
   }
   if (list === 'features' && members['type'] !== 'FeatureCollection') {
