@@ -226,12 +226,8 @@ export function replacedFile(path: string): string {
   }
 }
 
-/** Windows does not open folders, and needs no flush of them. */
-const NEEDS_FLUSHES = process.platform !== 'win32';
-
 /** Waits until names that were made, renamed or removed in a folder are on disk. */
 export function flushFolder(folder: string): void {
-  if (!NEEDS_FLUSHES) return;
   const fd = openSync(folder, 'r');
   try {
     fsyncSync(fd);
@@ -242,7 +238,6 @@ export function flushFolder(folder: string): void {
 
 /** {@link flushFolder}, while this thread does other things. */
 export async function flushFolderAside(folder: string): Promise<void> {
-  if (!NEEDS_FLUSHES) return;
   const handle = await open(folder, 'r');
   try {
     await handle.sync();

@@ -101,8 +101,6 @@ export function duration(text: string): number {
 /** A number of threads, or `auto` for one a core, {@link MOST_AUTO_WORKERS} at most. */
 export function workers(text: string): number {
   if (text !== 'auto') return wholeNumber(1, 128, 'auto')(text);
-  // Windows cannot give a process one socket several times
-  if (process.platform === 'win32') return 1;
   return Math.min(availableParallelism(), MOST_AUTO_WORKERS);
 }
 

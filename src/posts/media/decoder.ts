@@ -32,7 +32,7 @@ const LIMITS: TurnLimits = { maxWaiting: 64, maxOfAddress: 2, maxWaitMs: 30_000 
 const ENTRY = fileURLToPath(new URL('./decode-process.js', import.meta.url));
 const run = promisify(execFile);
 /** Environment variables that the process gets. */
-const HARMLESS = /^(?:PATH|LD_\w+|MALLOC_\w+|NODE_OPTIONS|SystemRoot)$/i;
+const HARMLESS = /^(?:PATH|LD_\w+|MALLOC_\w+|NODE_OPTIONS)$/i;
 
 /** An image may take `patienceMs`, of which the start of its process takes some 100. */
 export function createDecoder(patienceMs: number, limits: TurnLimits = LIMITS): Decoder {

@@ -39,7 +39,7 @@ export function checkMediaFolder(path: string): void {
  */
 export function incomingOf(media: string, downloads: string | undefined): string {
   if (!isBucket(media)) return join(media, '.incoming');
-  return join(downloads ?? tmpdir(), `waypost-images-${process.getuid?.() ?? ''}`);
+  return join(downloads ?? tmpdir(), `waypost-images-${process.getuid!()}`);
 }
 
 /** Makes {@link incomingOf}. Throws an InputError where that fails, or it is another user's. */
@@ -51,8 +51,7 @@ export function openIncoming(path: string): void {
     const what = `${path}, where images wait to be stored, cannot be written`;
     throw new InputError(`--media: ${what}: ${(error as Error).message}`, { cause: error });
   }
-  const own = process.getuid?.();
-  if (own === undefined || statSync(path).uid === own) return;
+  if (statSync(path).uid === process.getuid!()) return;
   throw new InputError(`${path}: belongs to another user. Name another folder by --downloads.`);
 }
 
