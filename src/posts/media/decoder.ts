@@ -35,18 +35,13 @@ const run = promisify(execFile);
 const HARMLESS = /^(?:PATH|LD_\w+|MALLOC_\w+|NODE_OPTIONS)$/i;
 
 /** An image may take `patienceMs`, of which the start of its process takes some 100. */
-export function createDecoder(patienceMs: number, limits: TurnLimits = LIMITS): Decoder {
-  const turns = new ImageTurns(limits);
+export function createDecoder(patienceMs: number, limits?: TurnLimits): Decoder {
+  const inTurn = createImageTurns(limits);
   return {
     async decode(job, address) {
-      await turns.next(address);
-      try {
-        const decoded = await decodeAside(job, patienceMs);
-        if (decoded.kind !== 'failed') return decoded;
-        throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
-      } finally {
-        turns.end();
-      }
+      const decoded = await inTurn(address, () => decodeAside(job, patienceMs));
+      if (decoded.kind !== 'failed') return decoded;
+      throw new MediaUnavailable(`images cannot be decoded (${decoded.code})`);
     },
   };
 }
@@ -84,51 +79,44 @@ interface TurnLimits {
   readonly maxWaitMs: number;
 }
 
+type InTurn = <T>(address: string, work: () => Promise<T>) => Promise<T>;
+
 /** Begins the turn of a waiting image, or tells why it must go. */
 type Tell = (reason?: string) => void;
 
-/** One image at a time, each address in its turn. */
-export class ImageTurns {
-  readonly #limits: TurnLimits;
-  readonly #waiting: Turns<Tell>;
-  #isTaken = false;
+/**
+ * Does work one at a time, each address in its turn. Rejects with a MediaUnavailable where too many
+ * wait, or the turn does not come in time.
+ */
+export function createImageTurns(limits: TurnLimits = LIMITS): InTurn {
+  const { maxWaiting, maxOfAddress, maxWaitMs } = limits;
+  const waiting = new Turns<Tell>(maxWaiting);
+  let isTaken = false;
 
-  constructor(limits: TurnLimits) {
-    this.#limits = limits;
-    this.#waiting = new Turns(limits.maxWaiting);
+  function next(): void {
+    const begin = waiting.next();
+    isTaken = begin !== undefined;
+    begin?.();
   }
 
-  /**
-   * Resolves when the turn of an image begins, which lasts until {@link end}. Rejects with a
-   * MediaUnavailable where too many wait, or the turn does not come in time.
-   */
-  async next(address: string): Promise<void> {
-    if (!this.#isTaken) {
-      this.#isTaken = true;
-      return;
-    }
-    const own = this.#waiting.of(address);
-    if (own >= this.#limits.maxOfAddress && own < this.#waiting.size) {
+  return async (address, work) => {
+    const own = waiting.of(address);
+    if (own >= maxOfAddress && own < waiting.size) {
       throw new ImagesCrowded('too many images of this address are waiting');
     }
     await new Promise<void>((resolve, reject) => {
       const tell: Tell = (reason) => {
         clearTimeout(timer);
         if (reason === undefined) return resolve();
-        this.#waiting.drop((one) => one === tell);
+        waiting.drop((one) => one === tell);
         reject(new ImagesCrowded(reason));
       };
-      const timer = setTimeout(tell, this.#limits.maxWaitMs, 'images wait too long');
-      const other = this.#waiting.add(address, tell);
+      const timer = setTimeout(tell, maxWaitMs, 'images wait too long');
+      const other = waiting.add(address, tell);
       const whose = other === tell ? 'too many images' : 'images of other addresses';
       other?.(`${whose} are waiting`);
+      if (!isTaken) next();
     });
-  }
-
-  /** Ends a turn: that of the next address begins. */
-  end(): void {
-    const next = this.#waiting.next();
-    this.#isTaken = next !== undefined;
-    next?.();
-  }
+    return work().finally(next);
+  };
 }

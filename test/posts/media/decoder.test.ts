@@ -5,7 +5,11 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { commandOf, processTree } from '../../../bench/support/proc.js';
-import { createDecoder, type DecodeJob, ImageTurns } from '../../../src/posts/media/decoder.js';
+import {
+  createDecoder,
+  createImageTurns,
+  type DecodeJob,
+} from '../../../src/posts/media/decoder.js';
 import { MediaUnavailable } from '../../../src/posts/media/folder.js';
 import { JPEG } from '../../support/images.js';
 import { assert, failure, makeFolder, test, until } from '../../support/uvu.js';
@@ -127,23 +131,26 @@ const LIMITS = { maxWaiting: 6, maxOfAddress: 2, maxWaitMs: 60_000 };
 
 /** Collects what becomes of waiting images, in the order in which it happens. */
 function follow(limits = LIMITS) {
-  const turns = new ImageTurns(limits);
+  const inTurn = createImageTurns(limits);
   const events: string[] = [];
-  const come = (name: string): Promise<number> =>
-    turns.next(name[0]!).then(
-      () => events.push(`${name} begins`),
-      ({ message }: Error) => events.push(`${name}: ${message}`),
-    );
+  let end = (): void => {};
+  const come = (name: string): Promise<unknown> =>
+    inTurn(name[0]!, () => {
+      events.push(`${name} begins`);
+      return new Promise<void>((resolve) => {
+        end = resolve;
+      });
+    }).catch(({ message }: Error) => events.push(`${name}: ${message}`));
   const told = async (): Promise<string[]> => {
     await new Promise(setImmediate);
     return events.splice(0);
   };
-  const end = (): void => turns.end();
   /** Lets all begin that wait: their time is counted by timers. */
-  const finish = (): void => {
-    for (let i = 0; i < 10; i++) end();
+  const finish = async (): Promise<void> => {
+    do end();
+    while ((await told()).length > 0);
   };
-  return { come, told, end, finish };
+  return { come, told, end: () => end(), finish };
 }
 
 test('addresses take turns, however many of one came first', async () => {
@@ -176,9 +183,10 @@ test('an address alone may have all room, and gives it up to others', async () =
     'a5: images of other addresses are waiting',
   ]);
   end();
+  assert.equal(await told(), ['a1 begins']);
   end();
-  assert.equal(await told(), ['a1 begins', 'b1 begins']);
-  finish();
+  assert.equal(await told(), ['b1 begins']);
+  await finish();
 });
 
 test('who waits too long is told so, and is in nobody’s way', async () => {
@@ -187,7 +195,7 @@ test('who waits too long is told so, and is in nobody’s way', async () => {
   await come('b1');
   assert.equal(await told(), ['a0 begins', 'b1: images wait too long']);
   end();
-  await come('c1');
+  void come('c1');
   assert.equal(await told(), ['c1 begins']);
 });
 
