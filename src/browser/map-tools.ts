@@ -172,7 +172,11 @@ class Drawing {
     if (this.name === undefined) return;
     // a second finger zooms: what the first one pressed is no place
     if (!event.isPrimary) showDraft(this.#map, []);
-    else if (event.button === 0) this.#pressed = this.#pixelOf(event);
+    else if (event.button === 0) {
+      this.#pressed = this.#pixelOf(event);
+      // the release may come beyond the edge
+      this.#map.getCanvasContainer().setPointerCapture(event.pointerId);
+    }
   }
 
   #release(pixel: Pixel): void {

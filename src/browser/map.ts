@@ -239,7 +239,8 @@ function followChanges(map: MapLibre, address: string, after: number): void {
   function refresh(): void {
     isDue = false;
     refreshedAt = performance.now();
-    map.refreshTiles('matches');
+    // it is not there for a moment when all is drawn anew
+    if (map.getSource('matches') !== undefined) map.refreshTiles('matches');
   }
 
   function refreshSoon(): void {

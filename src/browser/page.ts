@@ -26,9 +26,9 @@ function offerPickers(field: HTMLInputElement): void {
     [date.defaultValue, time.defaultValue] = [shown.slice(0, 10), shown.slice(11, 16)];
   }
   const write = (): void => {
-    // a time alone is no instant: the browser asks for its date
-    date.required = time.value !== '';
     const isKept = time.value !== '' && time.value === time.defaultValue;
+    // a time that was typed alone is no instant: the browser asks for its date
+    date.required = time.value !== '' && !isKept;
     const given = isKept ? time.value + seconds : time.value;
     const whole = given || (field.name.endsWith('_before') ? END_OF_DAY : '00:00:00');
     field.value = date.value === '' ? '' : withOffset(`${date.value}T${whole}`);

@@ -93,6 +93,11 @@ pageTest('days and times are picked, tags suggested after commas', async (page) 
   await page.getByLabel('Created until', { exact: true }).fill('2023-07-01');
   await page.getByRole('button', { name: 'Apply' }).click();
   await page.waitForURL(/created_at_before=2023-07-01T23%3A59%3A59\.999999%2B03%3A00/);
+  // without its day it filters no more
+  await page.click('text=Add a filter');
+  await page.getByLabel('Created until', { exact: true }).fill('');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.waitForURL((url) => !url.search.includes('created_at_before'));
   // a page that is gone back to shows what it filters by, not what was chosen on it
   await page.goto(FEW);
   await page.click('text=Add a filter');

@@ -119,6 +119,14 @@ pageTest('a box, a circle and a polygon drawn on the map are filters', async (pa
   assert.ok(Math.abs(fiji.center[0]) > 175 && fiji.zoom > 2, JSON.stringify(fiji));
 });
 
+pageTest('a box may be dragged beyond the edge of the map', async (page) => {
+  await page.goto(`${FEW}&bbox=20,55,30,65`);
+  await drawn(page);
+  await page.getByRole('button', { name: 'Box' }).click();
+  await drag(page, [0.5, 0.5], [0.55, 1.05]);
+  await page.waitForURL(/bbox=(?!20%2C|20,)/);
+});
+
 pageTest(
   'two fingers zoom while a box is drawn, and set no corner',
   async (page) => {

@@ -73,9 +73,8 @@ export class NativeWriter {
   /** Writes one frame, or frames of both halves where that is too large. */
   #writeNotifications(items: readonly Notification[]): void {
     if (items.length === 0) return;
-    const object = notificationsObject(items);
-    const isSmall = object.length <= MAX_NOTIFICATIONS_BYTES;
-    if (isSmall && items.length <= MAX_FRAME_NOTIFICATIONS) this.#frame([object]);
+    const object = items.length > MAX_FRAME_NOTIFICATIONS ? undefined : notificationsObject(items);
+    if (object !== undefined && object.length <= MAX_NOTIFICATIONS_BYTES) this.#frame([object]);
     else if (items.length === 1) throw new RangeError(`notification ${items[0]!.id} is too long`);
     else {
       this.#writeNotifications(items.slice(0, items.length / 2));

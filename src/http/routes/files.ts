@@ -167,8 +167,8 @@ function createBucketSender(address: string): ImageSender {
     reply.headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
     reply.header('Content-Security-Policy', POLICY);
     if (etag !== undefined) reply.header('ETag', etag);
-    if (noneMatch !== undefined && matchesEtag(noneMatch, etag ?? ''))
-      return reply.code(304).send();
+    const isKnown = etag !== undefined && noneMatch !== undefined && matchesEtag(noneMatch, etag);
+    if (isKnown) return reply.code(304).send();
     const isPart = ifRange === undefined || ifRange === etag;
     const part = isPart ? rangeOf(raw.headers.range, length) : undefined;
     const { from, to } = part ?? { from: 0, to: length };

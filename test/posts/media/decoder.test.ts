@@ -189,6 +189,14 @@ test('an address alone may have all room, and gives it up to others', async () =
   await finish();
 });
 
+test('work that fails ends its turn, too', async () => {
+  const inTurn = createImageTurns(LIMITS);
+  const failing = inTurn('a', () => Promise.reject(new Error('no')));
+  const next = inTurn('b', async () => 'done');
+  assert.is((await failure(failing)).message, 'no');
+  assert.is(await next, 'done');
+});
+
 test('who waits too long is told so, and is in nobody’s way', async () => {
   const { come, told, end } = follow({ ...LIMITS, maxWaitMs: 20 });
   void come('a0');
