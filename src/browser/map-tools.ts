@@ -99,7 +99,7 @@ class Drawing {
   /** Whether the last press of a pointer was meant for a drawing, even if it is complete by now. */
   isPointing = false;
   /** Says what to do. */
-  readonly status: HTMLElement = document.createElement('output');
+  readonly status: HTMLElement = element('output');
   readonly #map: MapLibre;
   readonly #apply: Workplace['apply'];
   readonly #shapes: readonly HTMLButtonElement[];

@@ -130,7 +130,7 @@ async function makeMap(place: HTMLElement): Promise<void> {
 
 /** Says where tiles of matches are missing, and draws all anew: the library asks for none again. */
 function retryTiles(map: MapLibre, canvas: HTMLElement, draw: () => void): void {
-  const status = document.createElement('output');
+  const status = element('output');
   canvas.before(status);
   map.on('error', (event) => {
     // pictures of another host are its own affair

@@ -40,6 +40,12 @@ export function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   return members(ifNoneMatch).some((member) => member.opaque === opaque);
 }
 
+/** Whether an If-Match header names `etag`, compared strongly: a weak tag never matches. */
+export function matchesStrongly(ifMatch: string, etag: string | undefined): boolean {
+  if (ifMatch.trim() === '*') return true;
+  return members(ifMatch).some(({ isWeak, opaque }) => !isWeak && opaque === etag);
+}
+
 /**
  * Whether an If-Match header asks for an answer of this state: it names the state or its snapshot,
  * with or without quotes, or one of `etags`, or is `*`. Where the tags are not known any one may

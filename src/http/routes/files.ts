@@ -15,7 +15,7 @@ import { IMAGES_PATH } from '../../posts/media/folder.js';
 import type { ImageBucket } from '../../posts/media/image-bucket.js';
 import type { Context } from '../answer/context.js';
 import { FOR_EVER, preflightHeaders, varyOf } from '../answer/head.js';
-import { matchesEtag } from '../answer/validators.js';
+import { matchesEtag, matchesStrongly } from '../answer/validators.js';
 import { STATIC_PATH } from '../pages/assets.js';
 import { html } from '../pages/html.js';
 import { PAGE_TYPE } from '../pages/page-format.js';
@@ -161,9 +161,7 @@ function createBucketSender(address: string): ImageSender {
     if (found === undefined) throw new NotFound();
     const { ContentLength: length = 0, ETag: etag, LastModified } = found;
     const { 'if-match': match, 'if-none-match': noneMatch, 'if-range': ifRange } = raw.headers;
-    // strongly, unlike If-None-Match
-    const matches = match?.split(',').some((one) => ['*', etag].includes(one.trim()));
-    if (matches === false) throw refused(412);
+    if (match !== undefined && !matchesStrongly(match, etag)) throw refused(412);
     reply.headers({ Allow: ALLOW_READ, 'Cache-Control': FOR_EVER });
     reply.header('Content-Security-Policy', POLICY);
     if (etag !== undefined) reply.header('ETag', etag);
